@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#pragma once
+
+/*
+ * account: a login and what subuid and subgid grant it, with the line each range came from.
+ *
+ * The helpers need only a set; a person wants to see file and line, and a layout stacks the
+ * ranges in file order, so the tool keeps them as they stand.
+ */
+
+#include "../trusted/idset.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct account {
+	char *name; /* owned */
+	uid_t uid;
+	gid_t gid; /* primary group */
+};
+
+/* Look up by login name or, if all digits and no such login, by UID. Returns 0, -ENOENT (no such
+ * account) or -errno. */
+int account_find(const char *name_or_uid, struct account *ret_account);
+
+/* The caller: real uid and real gid. An account without a passwd entry gets its number as name. */
+int account_self(struct account *ret_account);
+
+void account_clear(struct account *account);
+
+struct grant_line {
+	struct range range;
+	size_t line; /* in the file, from 1 */
+};
+
+/* One kind's grants of one account. */
+struct grants {
+	const char *path;         /* the file that was read */
+	struct grant_line *lines; /* owned, in file order */
+	size_t n;
+	struct idset set; /* the same IDs as a set, sealed */
+};
+
+/* Returns 0, a TEXTFILE_E_* (textfile_reason() words both), or -errno. */
+int grants_load(const struct account *account, enum id_kind kind,
+		struct grants *ret_grants);
+
+void grants_clear(struct grants *grants);

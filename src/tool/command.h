@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#pragma once
+
+/*
+ * command: the verbs. idmap.c finds the verb and hands over argc and argv from the verb's own word
+ * on; what a verb returns is the exit status: 0 done, 1 refused or failed, 2 usage.
+ */
+
+enum { COMMAND_DONE = 0, COMMAND_FAILED = 1, COMMAND_USAGE = 2 };
+
+int cmd_write(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_exec(int argc, char **argv);
+int cmd_lookup(int argc, char **argv);
+int cmd_verify(int argc, char **argv);

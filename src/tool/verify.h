@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#pragma once
+
+/*
+ * verify: the proof that a live map is the planned one. Through two indexes (index.h): for every
+ * extent of either map its first and last ID and the neighbours outside, in both directions.
+ */
+
+#include "../trusted/idmap.h"
+
+enum verify_direction { VERIFY_INNER_TO_OUTER, VERIFY_OUTER_TO_INNER };
+
+/* The first ID on which the two disagree; ID_NONE as an answer means not mapped. */
+struct verify_difference {
+	enum verify_direction direction;
+	uint32_t id;
+	uint32_t planned;
+	uint32_t live;
+};
+
+/* True if PLANNED and LIVE answer alike; else false with *RET_DIFFERENCE. */
+bool verify_maps(const struct idmap *planned, const struct idmap *live,
+		 struct verify_difference *ret_difference);
