@@ -3,7 +3,8 @@
 
 /*
  * command: the verbs. idmap.c finds the verb and hands over argc and argv from the verb's own word
- * on; what a verb returns is the exit status: 0 done, 1 refused or failed, 2 usage.
+ * on, with "idmap" in argv[0]'s place for getopt's messages; what a verb returns is the exit
+ * status: 0 done, 1 refused or failed, 2 usage. A verb answers -h and --help itself.
  */
 
 enum { COMMAND_DONE = 0, COMMAND_FAILED = 1, COMMAND_USAGE = 2 };
@@ -13,3 +14,7 @@ int cmd_dump(int argc, char **argv);
 int cmd_exec(int argc, char **argv);
 int cmd_lookup(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
+
+/* Print "idmap: MESSAGE" on stderr and free MESSAGE (NULL: no memory was left for it). Returns
+ * STATUS, to be returned in turn. */
+int command_fail(int status, char *message);

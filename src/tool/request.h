@@ -10,14 +10,48 @@
 
 #include "plan.h"
 
+#include <getopt.h>
+
 struct request {
 	bool kinds[ID_KINDS];  /* -u alone, -g alone; default both */
 	const char *user;      /* --user NAME, NULL: the caller */
+	const char *parent;    /* --parent FILE|PID, NULL: our own namespace */
 	enum layout layout;    /* --layout NAME */
 	uint32_t size;         /* --size N, 0: all */
 	struct mapspec *specs; /* owned */
 	size_t n;
 };
+
+/* What a verb's getopt_long() tables hold besides its own options, whose codes (of those without
+ * a letter) count from REQUEST_OWN. Its short options begin with REQUEST_SHORT: the '-' in it
+ * makes getopt return words in place. */
+enum {
+	REQUEST_WORD = 1,
+	REQUEST_LAYOUT = 0x100,
+	REQUEST_SIZE,
+	REQUEST_IDENTITY,
+	REQUEST_USER,
+	REQUEST_PARENT,
+	REQUEST_OWN,
+};
+#define REQUEST_SHORT "-ug"
+#define REQUEST_LONG                                                      \
+	{"uid", no_argument, NULL, 'u'}, {"gid", no_argument, NULL, 'g'}, \
+		{"layout", required_argument, NULL, REQUEST_LAYOUT},      \
+		{"size", required_argument, NULL, REQUEST_SIZE},          \
+		{"identity", required_argument, NULL, REQUEST_IDENTITY},  \
+	{                                                                 \
+		"user", required_argument, NULL, REQUEST_USER             \
+	}
+
+/*
+ * getopt_long(3) that takes the options and MAPs of a request on its way ("-5:1" is a MAP, not an
+ * option 5). Start with a REQUEST of {0}. Returns the next of the verb's own options;
+ * REQUEST_WORD for a word that is no MAP, in optarg; '?' for a usage error, with *RET_MESSAGE, or
+ * NULL if getopt has printed its own; -1 at the end: argv[optind].. stood after "--".
+ */
+int request_next(struct request *request, int argc, char **argv, const char *shorts,
+		 const struct option *longs, char **ret_message);
 
 /* Everything that was read or made to answer a request; owned. Index by enum id_kind. */
 struct answer {
@@ -31,7 +65,7 @@ struct answer {
 
 /*
  * Plan REQUEST. WITH_GRANTS: also demand that the grants cover every outer range (whoever writes
- * through the helpers needs that; a privileged writer does not).
+ * through the helpers needs that; a privileged writer does not: writer_needs_grants()).
  * Returns 0, or -1 with *RET_MESSAGE, the full text of the error for a person (caller frees).
  */
 int request_plan(const struct request *request, bool with_grants,
