@@ -42,6 +42,9 @@ bool mapspec_looks_like(const char *text);
 int mapspec_parse(const char *text, struct mapspec *ret_spec,
 		  struct mapspec_refusal *ret_why);
 
+/* True if one of SPECS is a base MAP for KIND, so that no layout is wanted. */
+bool mapspec_has_base(const struct mapspec *specs, size_t n, enum id_kind kind);
+
 /* One line of English for a refusal: names TEXT, the field, what is wrong and what would work.
  * The caller frees it; NULL only without memory. */
 char *mapspec_explain(const char *text, int error, const struct mapspec_refusal *why);

@@ -8,7 +8,8 @@
  * A plan goes one way: layout -> MAPs left to right -> sort by inner and merge -> project on the
  * parent's map -> limits. Every step keeps the rule that what an inner ID maps to never changes
  * silently. Extents stay disjoint on both sides after every step but plan_append(), whose
- * overlaps plan_finish() reports.
+ * overlaps plan_finish() reports. {0} is the empty plan. plan.c holds the list and its cutting,
+ * layout.c the layouts, finish.c the last steps, refusal.c the English.
  */
 
 #include "../trusted/idmap.h"
@@ -23,7 +24,8 @@ enum origin_kind {
 };
 
 /* Where an extent comes from: lines FIRST..LAST of the grant file, or MAPs FIRST..LAST of the
- * command line (more than one after a merge, not all of them in between). */
+ * command line (more than one after a merge, not all of them in between). When extents of two
+ * kinds merge, the later kind of the enum stands for both. */
 struct origin {
 	enum origin_kind kind;
 	size_t first;
@@ -39,6 +41,8 @@ struct plan {
 	struct planned *list; /* owned */
 	size_t n;
 	size_t room;
+	bool apart;   /* plan_keep_apart(): OWN alone */
+	uint32_t own; /* stays unmerged */
 };
 
 enum layout {
@@ -60,26 +64,35 @@ enum {
 	PLAN_E_PARENT,    /* outer IDs that the parent's map does not have */
 	PLAN_E_GRANT,     /* outer IDs that are not granted */
 	PLAN_E_SIZE,      /* --size: the layout has fewer inner IDs */
-	PLAN_E_SPACE,     /* stacking passes ID_MAX */
 };
 
+#define PLAN_GIVE_UP 5
+
 struct plan_refusal {
-	struct planned first; /* the extent refused; with INNER and OUTER the pair */
-	struct planned second;
+	struct planned first;  /* the extent refused; with INNER and OUTER the pair, */
+	struct planned second; /* in the order of their lines or MAPs */
 	struct range
-		missing; /* PARENT, GRANT: first stretch of outer IDs that is missing */
+		missing; /* PARENT, GRANT: first stretch of outer IDs that is missing;
+				* GRANT, count 0: nothing in particular, a layout wants some */
 	struct range
-		largest; /* PARENT: the biggest part of first.outer that would work; count
-				 * 0: none. GRANT: count 0 */
-	size_t have;     /* EXTENTS, BYTES, SIZE: how many there are, */
+		largest; /* PARENT: the biggest stretch that would work, of first's outer
+				* IDs, or if none of them would, of all that the parent's map
+				* has; count 0: it is empty */
+	size_t have;     /* EXTENTS, BYTES, SIZE: how many there are,
+				* GRANT: how many ranges are granted, 0: no entry at all */
 	size_t want;     /* and the limit, or what was asked */
-	size_t fit;      /* BYTES: how many extents would fit */
+	size_t fit;      /* EXTENTS, BYTES: how many extents fit at most, when those */
+	size_t drop;     /* DROP whose lines are longest are given up; */
+	struct planned give_up[PLAN_GIVE_UP]; /* the first of these */
 };
 
 /*
  * Append the base that LAYOUT makes of OWN (uid or gid) and GRANTS. Own IDs that lie in a grant
- * as well are mapped once: 'root' and 'keep-id' leave them out of the stack. SIZE: exactly this many
- * inner IDs, 0: all there are. Returns 0, PLAN_E_* or -ENOMEM.
+ * as well are mapped once: 'root' and 'keep-id' leave them out of the stack; so are IDs that two
+ * lines grant: the first line counts. SIZE: exactly this many inner IDs, 0: all there are.
+ * Every layout but 'self' (which takes GRANTS NULL too) wants at least one grant, so don't ask for
+ * one that a base MAP will replace: mapspec_has_base(). Returns 0, PLAN_E_GRANT, PLAN_E_SIZE or
+ * -ENOMEM.
  */
 int plan_layout(struct plan *plan, enum layout layout, uint32_t own,
 		const struct grants *grants, uint32_t size, struct plan_refusal *ret_why);
@@ -104,6 +117,13 @@ int plan_apply(struct plan *plan, enum id_kind kind, const struct mapspec *specs
 	       size_t n, struct plan_refusal *ret_why);
 
 /*
+ * newuidmap allows a caller his OWN ID, not granted, only as an extent by itself: let
+ * plan_finish() merge it with nothing, unless GRANTED (sealed) has it too. For whoever writes
+ * through the helpers; without this call the text is the shortest that the kernel takes.
+ */
+void plan_keep_apart(struct plan *plan, uint32_t own, const struct idset *granted);
+
+/*
  * Sort, check both sides, merge, split at the boundaries of PARENT's inner ranges (NULL: the
  * initial namespace, no boundaries), check the limits. PAGE in bytes. The text that will be
  * written is that of *RET_MAP; PLAN then holds the same extents in the same order, with their
@@ -123,5 +143,9 @@ int plan_granted(const struct plan *plan, uint32_t own, const struct idset *gran
  */
 char *plan_explain(enum id_kind kind, int error, const struct plan_refusal *why,
 		   const struct account *account, const struct idmap *parent);
+
+/* Where an extent comes from, for a table: "/etc/subuid:3", "own uid", "MAP 2-4", "live". The
+ * caller frees it; NULL only without memory. */
+char *plan_source(enum id_kind kind, const struct origin *origin);
 
 void plan_clear(struct plan *plan);
