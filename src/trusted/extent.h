@@ -30,6 +30,9 @@ enum {
 int extent_make(uint32_t inner, uint32_t outer, uint32_t count,
 		struct extent *ret_extent);
 
+/* The reason for an EXTENT_E_*: "count is 0". */
+const char *extent_reason(int error);
+
 /* True if the COUNT IDs from START, taken as a range of one side, are a valid one. */
 bool range_valid(uint32_t start, uint32_t count);
 

@@ -16,7 +16,7 @@
 
 #define IDMAP_EXTENTS 340U
 
-/* Room for the text of any map: three 10-digit numbers and three separators an extent. */
+/* Room for the text of any map and a NUL: three 10-digit numbers and three separators each. */
 #define IDMAP_TEXT (IDMAP_EXTENTS * 33U)
 
 struct idmap {
@@ -66,5 +66,5 @@ size_t idmap_format(const struct idmap *map, char ret_text[IDMAP_TEXT]);
  */
 int idmap_parse(const char *text, size_t len, struct idmap *ret_map);
 
-/* True if both hold the same extents in the same order once sorted by inner. */
+/* True if both hold the same extents once sorted by inner. */
 bool idmap_equal(const struct idmap *a, const struct idmap *b);

@@ -15,7 +15,7 @@
 bool setting_login_defs(const char *text, size_t len, const char *name);
 
 /*
- * nsswitch.conf(5): the first service of database subid, or NULL when the files are meant (no
- * line, an empty one, or "files"). Points into TEXT, *RET_LEN bytes.
+ * nsswitch.conf(5): the first service of database subid. Returns false when the files are meant
+ * (no line, an empty one, or "files"), else true with the name, cut to 63 bytes.
  */
-const char *setting_subid_service(const char *text, size_t len, size_t *ret_len);
+bool setting_subid_service(const char *text, size_t len, char ret_service[64]);

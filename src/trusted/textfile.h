@@ -4,9 +4,8 @@
 /*
  * textfile: a configuration file below /etc, mapped whole and read-only.
  *
- * Only a regular file is taken, reached without a symlink at its end, and not writable by
- * everybody: a FIFO would hang a privileged reader, a symlink would let it read elsewhere, and a
- * world-writable /etc/subuid would let anybody grant himself anything.
+ * Only a regular file that not everybody may write is taken: a FIFO would hang a privileged
+ * reader, and a world-writable /etc/subuid would let anybody grant himself anything.
  */
 
 #include <stddef.h>
@@ -21,8 +20,11 @@ enum {
 	TEXTFILE_E_WRITABLE, /* writable by everybody */
 };
 
-/* Returns 0, TEXTFILE_E_*, or -errno (-ELOOP: a symlink). */
-int textfile_map(const char *path, struct textfile *ret_file);
+/*
+ * FLAGS is O_NOFOLLOW, or 0 where a symlink is fine: nsswitch.conf and login.defs are some on
+ * systems that manage them elsewhere. Returns 0, TEXTFILE_E_*, or -errno (-ELOOP: a symlink).
+ */
+int textfile_map(const char *path, int flags, struct textfile *ret_file);
 
 void textfile_unmap(struct textfile *file);
 

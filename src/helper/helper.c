@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "helper.h"
+
+/*
+ * What must hold, in this order; helper_main() at the end of this file is the same list in C.
+ *
+ *  1. Descriptors 0, 1 and 2 are open, so that nothing opened later is taken for one of them; the
+ *     environment is empty.
+ *  2. Without at least one triple it is a usage error, and nothing is touched.
+ *  3. With the privilege of the install, one file is opened: the grants. Where nsswitch.conf names
+ *     another source for them, they are not used.
+ *  4. Privilege is narrowed to the capability of the one write, not in effect (privs.h).
+ *  5. The request is a map that the kernel takes as text (idmap.h).
+ *  6. The caller is in passwd with his primary group (login.defs may allow another), and the
+ *     target belongs to his real user and real group.
+ *  7. Every outer ID is granted to him, or is his own alone (grant.h).
+ *  8. The capability is raised, the map opened, for a gid map without any grant setgroups denied,
+ *     and the map written with one write(2).
+ *  9. All privilege is dropped before anything is said.
+ */
+
+#include "../trusted/grant.h"
+#include "../trusted/privs.h"
+#include "../trusted/procmap.h"
+#include "../trusted/setting.h"
+#include "../trusted/target.h"
+#include "../trusted/textfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#define EXTENT         "%u %u %u"
+#define EXTENT_ARGS(e) (e).inner, (e).outer, (e).count
+
+/* One call of the helper: who asks for what. */
+struct call {
+	enum id_kind kind;
+	const char *target_name;
+	int target;
+	uid_t uid;
+	gid_t gid;
+	const struct passwd *user; /* NULL until he is known */
+	struct idmap map;
+};
+
+/* Leave a trace: "user alice (1001), target 4711, 2 extents from 0 1001 1: written". */
+static void record(const struct call *call, int priority, const char *answer)
+{
+	openlog(id_words[call->kind].helper, LOG_PID, LOG_AUTHPRIV);
+	syslog(priority, "user %s (%u), target %s, %zu extents from " EXTENT ": %s",
+	       call->user ? call->user->pw_name : "?", call->uid, call->target_name,
+	       call->map.n, EXTENT_ARGS(call->map.extents[0]), answer);
+	closelog();
+}
+
+/* Drop all privilege, then say why on stderr and, once the request is known, to syslog. */
+static _Noreturn __attribute__((format(printf, 2, 3))) void fail(const struct call *call,
+								 const char *format, ...)
+{
+	char reason[512];
+	va_list args;
+
+	privs_drop();
+	va_start(args, format);
+	vsnprintf(reason, sizeof(reason), format, args);
+	va_end(args);
+	for (char *c = reason; *c; c++)
+		if ((*c < ' ' && *c != '\n') || *c > '~')
+			*c = '?';
+	fprintf(stderr, "%s: %s\n", id_words[call->kind].helper, reason);
+	if (call->map.n > 0)
+		record(call, LOG_NOTICE, reason);
+	exit(EXIT_FAILURE);
+}
+
+static void open_standard_descriptors(void)
+{
+	int fd;
+
+	while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= 2)
+		;
+	if (fd < 0)
+		_exit(EXIT_FAILURE);
+	close(fd);
+}
+
+/* The file of grants, unless nsswitch.conf says that they are elsewhere. */
+static struct textfile open_grants(const struct call *call)
+{
+	const char *path = id_words[call->kind].grants;
+	struct textfile file;
+	char service[64];
+	int r = textfile_map("/etc/nsswitch.conf", 0, &file);
+
+	if (r != 0 && r != -ENOENT)
+		fail(call, "/etc/nsswitch.conf: %s", textfile_reason(r));
+	if (r == 0 && setting_subid_service(file.text, file.len, service))
+		fail(call,
+		     "/etc/nsswitch.conf says \"subid: %s\", but only files can be "
+		     "asked: make "
+		     "it \"subid: files\" or take the line out",
+		     service);
+	if (r == 0)
+		textfile_unmap(&file);
+	r = textfile_map(path, O_NOFOLLOW, &file);
+	if (r != 0)
+		fail(call, "%s: %s", path, textfile_reason(r));
+	return file;
+}
+
+static struct extent parse_triple(const struct call *call, char **triple)
+{
+	static const char *const field[] = {"inner", "outer", "count"};
+	uint32_t n[3];
+	struct extent extent;
+	int r;
+
+	for (int i = 0; i < 3; i++) {
+		r = id_parse(triple[i], strlen(triple[i]), &n[i]);
+		if (r != 0)
+			fail(call, "%s \"%s\" %s: give a decimal number 0..4294967295",
+			     field[i], triple[i], id_reason(r));
+	}
+	r = extent_make(n[0], n[1], n[2], &extent);
+	if (r != 0)
+		fail(call, "extent %u %u %u: %s", n[0], n[1], n[2], extent_reason(r));
+	return extent;
+}
+
+/* Make the map of N triples; only here is memory taken by the caller's measure. */
+static void parse_request(struct call *call, char **triples, size_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct extent *list = calloc(n, sizeof(*list));
+	struct idmap_refusal why;
+	int r;
+
+	if (!list)
+		fail(call, "%s", strerror(ENOMEM));
+	for (size_t i = 0; i < n; i++)
+		list[i] = parse_triple(call, triples + 3 * i);
+	r = idmap_make(list, n, page, &call->map, &why);
+	free(list);
+	if (r == IDMAP_E_INNER || r == IDMAP_E_OUTER)
+		fail(call, "extents " EXTENT " and " EXTENT " share %s IDs",
+		     EXTENT_ARGS(why.first), EXTENT_ARGS(why.second),
+		     r == IDMAP_E_INNER ? "inner" : "outer");
+	if (r == IDMAP_E_EXTENTS)
+		fail(call, "%zu extents: a map holds at most %u", why.extents,
+		     IDMAP_EXTENTS);
+	if (r == IDMAP_E_BYTES)
+		fail(call,
+		     "the map is %zu bytes of text: at most %zu are taken, %zu extents "
+		     "of it",
+		     why.bytes, page - 1, why.fit);
+}
+
+/* Is the caller's group his primary one, or may it be another? */
+static bool group_allowed(const struct call *call)
+{
+	struct textfile file;
+	bool allowed;
+
+	if (call->gid == call->user->pw_gid)
+		return true;
+	if (textfile_map("/etc/login.defs", 0, &file) != 0)
+		return false;
+	allowed = setting_login_defs(file.text, file.len, "GRANT_AUX_GROUP_SUBIDS");
+	textfile_unmap(&file);
+	return allowed;
+}
+
+static void check_identity(struct call *call)
+{
+	uid_t target_uid;
+	gid_t target_gid;
+	int r;
+
+	call->user = getpwuid(call->uid);
+	if (!call->user)
+		fail(call, "user ID %u has no entry in passwd", call->uid);
+	r = target_open(call->target_name, &call->target);
+	if (r != 0)
+		fail(call, "target \"%s\" %s", call->target_name, target_reason(r));
+	r = target_owner(call->target, &target_uid, &target_gid);
+	if (r != 0)
+		fail(call, "target %s: %s", call->target_name, strerror(-r));
+	if (call->uid != call->user->pw_uid || call->uid != target_uid ||
+	    call->gid != target_gid || !group_allowed(call))
+		fail(call,
+		     "Target process is owned by a different user: "
+		     "uid:%lu pw_uid:%lu st_uid:%lu, gid:%lu pw_gid:%lu st_gid:%lu",
+		     (unsigned long)call->uid, (unsigned long)call->user->pw_uid,
+		     (unsigned long)target_uid, (unsigned long)call->gid,
+		     (unsigned long)call->user->pw_gid, (unsigned long)target_gid);
+}
+
+/* Returns whether at least one extent is covered by the file, not only by the own ID. */
+static bool check_grants(const struct call *call, const struct textfile *file)
+{
+	const struct subid_owner owner = {call->user->pw_name, call->uid};
+	struct idset granted = {0};
+	struct grant_answer answer;
+	const struct extent *refused;
+
+	if (grant_collect(file->text, file->len, &owner, &granted) != 0)
+		fail(call, "%s", strerror(ENOMEM));
+	if (grant_check(&granted, call->kind == ID_UID ? call->uid : call->gid,
+			&call->map, &answer) != 0) {
+		refused = &call->map.extents[answer.index];
+		fail(call,
+		     "%s range [%u-%u) -> [%u-%u) not allowed\n"
+		     "%s: no line of %s gives %s (uid %u) the IDs %u..%u: add %s:%u:%u",
+		     id_words[call->kind].word, refused->inner,
+		     refused->inner + refused->count, refused->outer,
+		     refused->outer + refused->count, id_words[call->kind].helper,
+		     id_words[call->kind].grants, call->user->pw_name, call->uid,
+		     answer.gap.start, answer.gap.start + answer.gap.count - 1,
+		     call->user->pw_name, answer.gap.start, answer.gap.count);
+	}
+	idset_clear(&granted);
+	return answer.by_grant;
+}
+
+static bool maps_outer_zero(const struct idmap *map)
+{
+	for (size_t i = 0; i < map->n; i++)
+		if (map->extents[i].outer == 0)
+			return true;
+	return false;
+}
+
+/* The one act that needs privilege. */
+static void write_map(const struct call *call, bool by_grant)
+{
+	const char *name = id_words[call->kind].map;
+	int fd, r;
+
+	r = privs_raise(call->kind, maps_outer_zero(&call->map));
+	if (r != 0)
+		fail(call,
+		     "no capability to write %s: this program is neither setuid root nor "
+		     "has "
+		     "the file capability cap_set%s=ep, or it was started without it",
+		     name, id_words[call->kind].word);
+	r = procmap_open_write(call->target, call->kind, &fd);
+	if (r != 0)
+		fail(call, "open of %s failed: %s%s", name, strerror(-r),
+		     r == -EACCES ? " (the target is not dumpable: it has changed its "
+				    "IDs or runs "
+				    "a program that it may not read)"
+				  : "");
+	if (call->kind == ID_GID && !by_grant) {
+		r = procmap_deny_setgroups(call->target);
+		if (r != 0)
+			fail(call, "write to setgroups failed: %s", strerror(-r));
+	}
+	r = procmap_write(fd, &call->map);
+	if (r != 0)
+		fail(call, "write to %s failed: %s", name, strerror(-r));
+	r = privs_drop();
+	if (r != 0)
+		fail(call, "%s is written, but: %s", name, strerror(-r));
+}
+
+int helper_main(enum id_kind kind, int argc, char **argv)
+{
+	struct call call = {.kind = kind, .uid = getuid(), .gid = getgid()};
+	struct textfile grants;
+	int r;
+
+	open_standard_descriptors();
+	clearenv();
+	if (argc < 5 || (argc - 2) % 3 != 0)
+		fail(&call, "usage: %s PID|fd:N INNER OUTER COUNT [INNER OUTER COUNT]...",
+		     id_words[kind].helper);
+	call.target_name = argv[1];
+	grants = open_grants(&call);
+	r = privs_narrow(kind);
+	if (r != 0)
+		fail(&call, "can't give up privilege: %s", strerror(-r));
+	parse_request(&call, argv + 2, (size_t)(argc - 2) / 3);
+	check_identity(&call);
+	write_map(&call, check_grants(&call, &grants));
+	record(&call, LOG_INFO, "written");
+	return EXIT_SUCCESS;
+}

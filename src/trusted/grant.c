@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "grant.h"
+
+int grant_collect(const char *text, size_t len, const struct subid_owner *owner,
+		  struct idset *set)
+{
+	struct subid_reader reader = {.at = text, .end = text + len};
+	struct subid_line line;
+	int r = 0;
+
+	while (r == 0 && subid_next(&reader, owner, &line))
+		r = idset_add(set, line.start, line.count);
+	idset_seal(set);
+	return r;
+}
+
+int grant_check(const struct idset *granted, uint32_t own, const struct idmap *map,
+		struct grant_answer *ret_answer)
+{
+	struct grant_answer answer = {0};
+
+	for (size_t i = 0; i < map->n; i++) {
+		const struct extent *extent = &map->extents[i];
+
+		if (idset_covers(granted, extent->outer, extent->count, &answer.gap)) {
+			answer.by_grant = true;
+		} else if (extent->count != 1 || extent->outer != own) {
+			answer.index = i;
+			*ret_answer = answer;
+			return GRANT_E_OUTER;
+		}
+	}
+	*ret_answer = answer;
+	return 0;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "idmap.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_inner(const void *a, const void *b)
+{
+	const struct extent *x = a, *y = b;
+
+	return (x->inner > y->inner) - (x->inner < y->inner);
+}
+
+static int compare_outer(const void *a, const void *b)
+{
+	const struct extent *x = a, *y = b;
+
+	return (x->outer > y->outer) - (x->outer < y->outer);
+}
+
+size_t extents_merge(struct extent *list, size_t n)
+{
+	size_t last = 0;
+
+	if (n == 0)
+		return 0;
+	qsort(list, n, sizeof(*list), compare_inner);
+	for (size_t i = 1; i < n; i++) {
+		if (extent_continues(&list[last], &list[i]))
+			list[last].count += list[i].count;
+		else
+			list[++last] = list[i];
+	}
+	return last + 1;
+}
+
+/* Sorted by one side, two extents overlap on it if and only if two neighbours do. */
+static int find_overlap(const struct idmap *map, struct idmap_refusal *ret_why)
+{
+	struct idmap sorted = *map;
+	struct extent *e = sorted.extents;
+
+	for (int side = IDMAP_E_INNER; side <= IDMAP_E_OUTER; side++) {
+		bool inner = side == IDMAP_E_INNER;
+
+		qsort(e, sorted.n, sizeof(*e), inner ? compare_inner : compare_outer);
+		for (size_t i = 1; i < sorted.n; i++) {
+			uint32_t end = e[i - 1].count +
+				       (inner ? e[i - 1].inner : e[i - 1].outer);
+
+			if (end > (inner ? e[i].inner : e[i].outer)) {
+				*ret_why = (struct idmap_refusal){.first = e[i - 1],
+								  .second = e[i]};
+				return side;
+			}
+		}
+	}
+	return 0;
+}
+
+size_t idmap_format(const struct idmap *map, char ret_text[IDMAP_TEXT])
+{
+	size_t len = 0;
+
+	/* snprintf() ends with a NUL, for which the last newline, not written, leaves room. */
+	for (size_t i = 0; i < map->n; i++) {
+		const struct extent *e = &map->extents[i];
+
+		len += (size_t)snprintf(ret_text + len, IDMAP_TEXT - len, "%s%u %u %u",
+					i ? "\n" : "", e->inner, e->outer, e->count);
+	}
+	return len;
+}
+
+/* Is the text shorter than a page? If not, how long is it, and how many extents would fit? */
+static bool fits_page(const struct idmap *map, size_t page, struct idmap_refusal *ret_why)
+{
+	char text[IDMAP_TEXT];
+	size_t len = idmap_format(map, text);
+
+	if (len < page)
+		return true;
+	*ret_why = (struct idmap_refusal){.bytes = len};
+	for (size_t i = 0; i < page; i++)
+		ret_why->fit += text[i] == '\n';
+	return false;
+}
+
+int idmap_make(struct extent *list, size_t n, size_t page, struct idmap *ret_map,
+	       struct idmap_refusal *ret_why)
+{
+	struct idmap map = {0};
+	bool merged = n > IDMAP_EXTENTS;
+	int r;
+
+	if (merged)
+		n = extents_merge(list, n);
+	if (n > IDMAP_EXTENTS) {
+		*ret_why = (struct idmap_refusal){.extents = n};
+		return IDMAP_E_EXTENTS;
+	}
+	map.n = n;
+	memcpy(map.extents, list, n * sizeof(*list));
+	r = find_overlap(&map, ret_why);
+	if (r != 0)
+		return r;
+	if (!fits_page(&map, page, ret_why)) {
+		if (!merged)
+			map.n = extents_merge(map.extents, map.n);
+		if (!fits_page(&map, page, ret_why))
+			return IDMAP_E_BYTES;
+	}
+	*ret_map = map;
+	return 0;
+}
+
+/* Cut the next number off the text between *AT and END. */
+static bool next_number(const char **at, const char *end, uint32_t *ret_number)
+{
+	const char *start;
+
+	while (*at < end && **at == ' ')
+		(*at)++;
+	for (start = *at; *at < end && **at != ' ' && **at != '\n'; (*at)++)
+		;
+	return id_parse(start, (size_t)(*at - start), ret_number) == 0;
+}
+
+int idmap_parse(const char *text, size_t len, struct idmap *ret_map)
+{
+	const char *at = text, *end = text + len;
+	struct idmap map = {0};
+
+	while (at < end) {
+		struct extent e;
+
+		if (map.n == IDMAP_EXTENTS || !next_number(&at, end, &e.inner) ||
+		    !next_number(&at, end, &e.outer) ||
+		    !next_number(&at, end, &e.count) || at == end || *at++ != '\n' ||
+		    !range_valid(e.inner, e.count) ||
+		    (e.outer != ID_NONE && !range_valid(e.outer, e.count)))
+			return -EBADMSG;
+		map.extents[map.n++] = e;
+	}
+	*ret_map = map;
+	return 0;
+}
+
+bool idmap_equal(const struct idmap *a, const struct idmap *b)
+{
+	struct idmap x = *a, y = *b;
+
+	qsort(x.extents, x.n, sizeof(*x.extents), compare_inner);
+	qsort(y.extents, y.n, sizeof(*y.extents), compare_inner);
+	return x.n == y.n && memcmp(x.extents, y.extents, x.n * sizeof(*x.extents)) == 0;
+}

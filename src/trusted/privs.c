@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "privs.h"
+
+#include <errno.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static cap_value_t capability(enum id_kind kind)
+{
+	return kind == ID_UID ? CAP_SETUID : CAP_SETGID;
+}
+
+/*
+ * Hold those of CAPS that are permitted now and nothing else; IN_EFFECT: also in effect, and the
+ * first of them must be among them.
+ */
+static int hold(const cap_value_t *caps, int n, bool in_effect)
+{
+	cap_t have = cap_get_proc(), want = cap_init();
+	int r = have && want ? 0 : -ENOMEM;
+
+	for (int i = 0; r == 0 && i < n; i++) {
+		cap_flag_value_t permitted = CAP_CLEAR;
+
+		cap_get_flag(have, caps[i], CAP_PERMITTED, &permitted);
+		cap_set_flag(want, CAP_PERMITTED, 1, &caps[i], permitted);
+		cap_set_flag(want, CAP_EFFECTIVE, 1, &caps[i],
+			     in_effect ? permitted : CAP_CLEAR);
+		if (in_effect && i == 0 && permitted == CAP_CLEAR)
+			r = -EPERM;
+	}
+	if (r == 0 && cap_set_proc(want) < 0)
+		r = -errno;
+	cap_free(have);
+	cap_free(want);
+	return r;
+}
+
+int privs_narrow(enum id_kind kind)
+{
+	const cap_value_t keep[] = {capability(kind), CAP_SETFCAP};
+	uid_t uid = getuid();
+	int r;
+
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setresuid(uid, uid, uid) < 0)
+		return -errno;
+	r = hold(keep, kind == ID_UID ? 2 : 1, false);
+	if (r != 0)
+		return r;
+	if (prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) < 0)
+		return -errno;
+	return uid != 0 && setresuid(uid, 0, uid) == 0 ? -ENOTRECOVERABLE : 0;
+}
+
+int privs_raise(enum id_kind kind, bool with_setfcap)
+{
+	const cap_value_t keep[] = {capability(kind), CAP_SETFCAP};
+
+	return hold(keep, with_setfcap ? 2 : 1, true);
+}
+
+int privs_drop(void)
+{
+	cap_t want = cap_from_text("cap_setuid,cap_setgid,cap_setfcap=ep");
+	int r = hold(NULL, 0, false);
+
+	if (r == 0 && (!want || cap_set_proc(want) == 0))
+		r = -ENOTRECOVERABLE;
+	cap_free(want);
+	return r;
+}

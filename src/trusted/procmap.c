@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "procmap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The kernel pads: up to 3 * 10 digits, 2 blanks and a newline a line. One byte more to see an
+ * excess. */
+#define SHOWN (IDMAP_EXTENTS * 33U + 1U)
+
+/* Read the whole of a small file below DIR. Returns its length or -errno. */
+static ssize_t read_file(int dir, const char *name, char *ret_text, size_t room)
+{
+	size_t len = 0;
+	ssize_t n = 1;
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return -errno;
+	while (n > 0 && len < room) {
+		n = read(fd, ret_text + len, room - len);
+		if (n < 0)
+			n = -errno;
+		else
+			len += (size_t)n;
+	}
+	close(fd);
+	return n < 0 ? n : (ssize_t)len;
+}
+
+/* Write TEXT in one write(2). Returns 0 or -errno; a short write is -EIO. */
+static int write_once(int fd, const char *text, size_t len)
+{
+	ssize_t n = write(fd, text, len);
+
+	if (n < 0)
+		return -errno;
+	return (size_t)n == len ? 0 : -EIO;
+}
+
+int procmap_read(int dir, enum id_kind kind, struct idmap *ret_map)
+{
+	char text[SHOWN];
+	ssize_t len = read_file(dir, id_words[kind].map, text, sizeof(text));
+
+	return len < 0 ? (int)len : idmap_parse(text, (size_t)len, ret_map);
+}
+
+int procmap_open_write(int dir, enum id_kind kind, int *ret_fd)
+{
+	int fd = openat(dir, id_words[kind].map, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return -errno;
+	*ret_fd = fd;
+	return 0;
+}
+
+int procmap_write(int fd, const struct idmap *map)
+{
+	char text[IDMAP_TEXT];
+
+	return write_once(fd, text, idmap_format(map, text));
+}
+
+int procmap_setgroups_allowed(int dir, bool *ret_allowed)
+{
+	char text[8];
+	ssize_t len = read_file(dir, "setgroups", text, sizeof(text));
+
+	if (len < 0)
+		return (int)len;
+	*ret_allowed = len >= 5 && memcmp(text, "allow", 5) == 0;
+	return 0;
+}
+
+int procmap_deny_setgroups(int dir)
+{
+	bool allowed = false;
+	int fd, r = procmap_setgroups_allowed(dir, &allowed);
+
+	if (r != 0 || !allowed)
+		return r;
+	fd = openat(dir, "setgroups", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	r = write_once(fd, "deny", 4);
+	close(fd);
+	return r;
+}
