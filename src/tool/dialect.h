@@ -43,10 +43,20 @@ struct dialect_refusal {
 	int number_error;
 	struct extent first;  /* EXPRESS: the extent, count 0: the whole map; EXTENT, */
 	struct extent second; /* UNEQUAL: as asked; ORDER: one reading and the other */
-	struct idmap_refusal map; /* MAP */
+	struct idmap_refusal map; /* MAP, */
+	size_t page;              /* and the limit of its bytes */
 };
 
-struct dialect;
+struct dialect_reader;
+
+struct dialect {
+	const char *name; /* "unshare" */
+	const char *form; /* for a person: "--map-users=INNER:OUTER:COUNT ..." */
+	int (*write)(FILE *out, const struct dialect *dialect,
+		     const struct dialect_maps *maps, struct dialect_refusal *why);
+	int (*read)(struct dialect_reader *reader);
+	const struct dialect_row *row; /* NULL: not a dialect of options */
+};
 
 /* All of them, ended by one without a name. */
 extern const struct dialect dialects[];
@@ -56,13 +66,14 @@ const struct dialect *dialect_find(const char *name);
 
 /*
  * Write MAPS to OUT. Nothing is written when it is refused. The caller checks OUT for errors.
- * Returns 0 or DIALECT_E_* with *RET_WHY.
+ * Returns 0, DIALECT_E_* with *RET_WHY, or -ENOMEM.
  */
 int dialect_write(FILE *out, const struct dialect *dialect,
 		  const struct dialect_maps *maps, struct dialect_refusal *ret_why);
 
 /*
- * Read TEXT[0..LEN) whole. PAGE as for idmap_make(), which judges the maps.
+ * Read TEXT[0..LEN) whole. PAGE as for idmap_make(), which judges the maps. Where the text does
+ * not say the kind (kernel; "both" of others), both kinds get the map, as of a MAP without letter.
  * Returns 0, DIALECT_E_* with *RET_WHY, or -ENOMEM.
  */
 int dialect_read(const struct dialect *dialect, const char *text, size_t len, size_t page,
@@ -74,24 +85,3 @@ int dialect_read(const struct dialect *dialect, const char *text, size_t len, si
  */
 char *dialect_explain(const struct dialect *dialect, const char *where, int error,
 		      const struct dialect_refusal *why);
-
-/* What follows is shared by dialect.c, dialect-write.c and dialect-read.c alone. */
-
-/* A dialect that says each extent alike: OPTION of the kind, then three numbers. */
-struct dialect_row {
-	const char *option[ID_KINDS]; /* "--uidmap " */
-	char separator;               /* between the numbers */
-	bool outer_first;             /* outer, inner, count */
-	char end;                     /* after each extent: ' ' or '\n' */
-};
-
-struct dialect_reader;
-
-struct dialect {
-	const char *name; /* "unshare" */
-	const char *form; /* for a person: "--map-users INNER:OUTER:COUNT ..." */
-	const struct dialect_row *row;
-	int (*write)(FILE *out, const struct dialect *dialect,
-		     const struct dialect_maps *maps, struct dialect_refusal *ret_why);
-	int (*read)(struct dialect_reader *reader);
-};
