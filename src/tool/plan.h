@@ -41,8 +41,8 @@ struct plan {
 	struct planned *list; /* owned */
 	size_t n;
 	size_t room;
-	bool apart;   /* plan_keep_apart(): OWN alone */
-	uint32_t own; /* stays unmerged */
+	bool apart;   /* plan_keep_apart(): an extent of OWN alone */
+	uint32_t own; /* is merged with nothing */
 };
 
 enum layout {
@@ -68,22 +68,23 @@ enum {
 
 #define PLAN_GIVE_UP 5
 
+/*
+ * MISSING with count 0 (GRANT): a layout wants any grant at all. LARGEST (PARENT): the biggest
+ * stretch that would work, of first's outer IDs or, if none of them would, of all that the parent's
+ * map has; count 0: it has none. GIVE_UP: the first of those DROP extents with the longest lines
+ * without which the others fit.
+ */
 struct plan_refusal {
 	struct planned first;  /* the extent refused; with INNER and OUTER the pair, */
-	struct planned second; /* in the order of their lines or MAPs */
+	struct planned second; /* in the order of their MAPs or lines */
 	struct range
-		missing; /* PARENT, GRANT: first stretch of outer IDs that is missing;
-				* GRANT, count 0: nothing in particular, a layout wants some */
-	struct range
-		largest; /* PARENT: the biggest stretch that would work, of first's outer
-				* IDs, or if none of them would, of all that the parent's map
-				* has; count 0: it is empty */
-	size_t have;     /* EXTENTS, BYTES, SIZE: how many there are,
-				* GRANT: how many ranges are granted, 0: no entry at all */
-	size_t want;     /* and the limit, or what was asked */
-	size_t fit;      /* EXTENTS, BYTES: how many extents fit at most, when those */
-	size_t drop;     /* DROP whose lines are longest are given up; */
-	struct planned give_up[PLAN_GIVE_UP]; /* the first of these */
+		missing; /* PARENT, GRANT: first stretch of outer IDs that is missing */
+	struct range largest;
+	size_t have; /* EXTENTS, BYTES, SIZE: how many there are; GRANT: how many ranges */
+	size_t want; /* EXTENTS, BYTES: the limit; SIZE: what was asked */
+	size_t fit;  /* EXTENTS, BYTES: how many extents fit at most, */
+	size_t drop; /* and how many don't */
+	struct planned give_up[PLAN_GIVE_UP];
 };
 
 /*
@@ -149,3 +150,18 @@ char *plan_explain(enum id_kind kind, int error, const struct plan_refusal *why,
 char *plan_source(enum id_kind kind, const struct origin *origin);
 
 void plan_clear(struct plan *plan);
+
+/* What follows is shared by plan.c, layout.c, finish.c and refusal.c alone. */
+
+enum side { SIDE_INNER, SIDE_OUTER };
+
+/* The part of EXTENT whose IDs on SIDE are FROM..TO-1; count 0 if there is none. On the outer
+ * side, 103..105 of {0 100 10} is {3 103 3}. */
+struct extent extent_clip(const struct extent *extent, enum side side, uint32_t from,
+			  uint32_t to);
+
+/* For qsort(3) on struct extent and on struct planned, which begins with one. */
+int extent_compare_inner(const void *a, const void *b);
+
+/* Sort by inner if no two extents overlap. Returns 0, PLAN_E_INNER or PLAN_E_OUTER. */
+int plan_sort(struct plan *plan, struct plan_refusal *ret_why);
