@@ -4,13 +4,15 @@
 /*
  * verify: the proof that a live map is the planned one. Through two indexes (index.h): for every
  * extent of either map its first and last ID and the neighbours outside, in both directions.
+ * That is enough: between two such IDs each map answers with one distance throughout, so the
+ * lowest ID on which two maps differ is always among them.
  */
 
 #include "../trusted/idmap.h"
 
 enum verify_direction { VERIFY_INNER_TO_OUTER, VERIFY_OUTER_TO_INNER };
 
-/* The first ID on which the two disagree; ID_NONE as an answer means not mapped. */
+/* The lowest ID on which the two disagree; ID_NONE as an answer means not mapped. */
 struct verify_difference {
 	enum verify_direction direction;
 	uint32_t id;
@@ -18,6 +20,10 @@ struct verify_difference {
 	uint32_t live;
 };
 
-/* True if PLANNED and LIVE answer alike; else false with *RET_DIFFERENCE. */
+/*
+ * True if PLANNED and LIVE answer alike; else false with *RET_DIFFERENCE, inner to outer first.
+ * Both must be disjoint, as idmap_make() and procmap_read() give them: one that is not is never
+ * alike, and the difference then is an ID that it maps twice, with no answers.
+ */
 bool verify_maps(const struct idmap *planned, const struct idmap *live,
 		 struct verify_difference *ret_difference);
