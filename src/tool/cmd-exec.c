@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "command.h"
+
+#include "../trusted/procmap.h"
+#include "message.h"
+#include "request.h"
+#include "spawn.h"
+#include "writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char usage[] =
+	"Usage: idmap exec [OPTION]... [MAP]... -- COMMAND [ARG]...\n"
+	"\n"
+	"Run COMMAND in a new user namespace, with both maps written and verified.\n"
+	"\n"
+	"MAP is [+|-][u:|g:|b:]INNER:OUTER:COUNT, or -[u:|g:|b:]INNER:COUNT.\n"
+	"\n"
+	"      --layout NAME      root, keep-id, subids or self [root]\n"
+	"      --size N           let the layout have N inner IDs\n"
+	"      --identity A[-B]   short for +A:A:N, N being B - A + 1\n"
+	"      --setuid ID        run COMMAND as this inner uid [0; with keep-id the "
+	"own]\n"
+	"      --setgid ID        run COMMAND as this inner gid [0; with keep-id the "
+	"own]\n"
+	"      --setgroups deny   deny setgroups(2) inside; allow: fail where it can't "
+	"be\n"
+	"      --mount            a new mount namespace too, nothing propagates out or "
+	"in\n"
+	"      --pid              a new PID namespace, whose first process reaps; with\n"
+	"                         --mount a fresh /proc\n"
+	"      --net, --uts, --ipc, --cgroup\n"
+	"                         new namespaces of these types\n"
+	"  -h, --help             show this\n"
+	"\n"
+	"The exit status is COMMAND's; 126: COMMAND can't be run, 127: not found.\n"
+	"1: refused or failed before COMMAND, 2: usage.\n";
+
+enum {
+	EXEC_SETUID = REQUEST_OWN,
+	EXEC_SETGID,
+	EXEC_SETGROUPS,
+};
+
+/* A namespace's option has its CLONE_NEW* as code; all of these are above REQUEST_OWN. */
+static const struct option longs[] = {
+	REQUEST_LONG,
+	{"setuid", required_argument, NULL, EXEC_SETUID},
+	{"setgid", required_argument, NULL, EXEC_SETGID},
+	{"setgroups", required_argument, NULL, EXEC_SETGROUPS},
+	{"mount", no_argument, NULL, CLONE_NEWNS},
+	{"pid", no_argument, NULL, CLONE_NEWPID},
+	{"net", no_argument, NULL, CLONE_NEWNET},
+	{"uts", no_argument, NULL, CLONE_NEWUTS},
+	{"ipc", no_argument, NULL, CLONE_NEWIPC},
+	{"cgroup", no_argument, NULL, CLONE_NEWCGROUP},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+enum setgroups { SETGROUPS_LEAVE, SETGROUPS_ALLOW, SETGROUPS_DENY };
+
+struct exec {
+	struct request request;
+	struct answer answer;
+	bool chosen[ID_KINDS]; /* --setuid, --setgid */
+	uint32_t ids[ID_KINDS];
+	enum setgroups setgroups;
+	int namespaces; /* CLONE_NEW*, the user namespace understood */
+	char **command;
+};
+
+static const char *const id_options[ID_KINDS] = {"--setuid", "--setgid"};
+
+static int read_id(struct exec *exec, enum id_kind kind, char **ret_message)
+{
+	uint32_t id;
+	int r = id_parse(optarg, strlen(optarg), &id);
+
+	if (r != 0 || id > ID_MAX)
+		return message_fail(ret_message, "%s '%s' %s; an ID is 0 to %u",
+				    id_options[kind], optarg,
+				    r != 0 ? id_reason(r) : "is no ID", ID_MAX);
+	exec->ids[kind] = id;
+	exec->chosen[kind] = true;
+	return 0;
+}
+
+static int read_setgroups(struct exec *exec, char **ret_message)
+{
+	if (strcmp(optarg, "allow") == 0)
+		exec->setgroups = SETGROUPS_ALLOW;
+	else if (strcmp(optarg, "deny") == 0)
+		exec->setgroups = SETGROUPS_DENY;
+	else
+		return message_fail(ret_message,
+				    "--setgroups '%s' is neither allow nor deny", optarg);
+	return 0;
+}
+
+static int read_option(struct exec *exec, int option, char **ret_message)
+{
+	switch (option) {
+	case EXEC_SETUID:
+		return read_id(exec, ID_UID, ret_message);
+	case EXEC_SETGID:
+		return read_id(exec, ID_GID, ret_message);
+	case EXEC_SETGROUPS:
+		return read_setgroups(exec, ret_message);
+	case REQUEST_WORD:
+		return message_fail(ret_message,
+				    "'%s' is no MAP; COMMAND stands after --", optarg);
+	case '?':
+		return -1;
+	default:
+		exec->namespaces |= option;
+		return 0;
+	}
+}
+
+/* What the other verbs may ask for and this one can't do. */
+static int check_request(const struct request *request, char **ret_message)
+{
+	if (request->kinds[ID_UID] != request->kinds[ID_GID])
+		return message_fail(ret_message, "exec writes both maps; -u: and -g: "
+						 "before a MAP say where it goes");
+	if (request->user)
+		return message_fail(ret_message,
+				    "exec has no --user: COMMAND runs on the caller's "
+				    "own grants; become %s first",
+				    request->user);
+	return 0;
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int read_command_line(struct exec *exec, int argc, char **argv)
+{
+	char *message = NULL;
+	int option, r = 0;
+
+	while (r == 0 &&
+	       (option = request_next(&exec->request, argc, argv, REQUEST_SHORT "h",
+				      longs, &message)) != -1) {
+		if (option == 'h') {
+			fputs(usage, stdout);
+			return COMMAND_DONE;
+		}
+		r = read_option(exec, option, &message);
+	}
+	if (r == 0)
+		r = check_request(&exec->request, &message);
+	if (r == 0 && optind == argc)
+		r = message_fail(&message, "no COMMAND; it stands after --");
+	if (r == 0) {
+		exec->command = argv + optind;
+		return -1;
+	}
+	if (message)
+		command_fail(COMMAND_USAGE, message);
+	fputs("Try 'idmap exec --help'.\n", stderr);
+	return COMMAND_USAGE;
+}
+
+static const struct extent *find_inner(const struct idmap *map, uint32_t inner)
+{
+	for (size_t i = 0; i < map->n; i++) {
+		const struct extent *extent = &map->extents[i];
+
+		if (inner >= extent->inner && inner - extent->inner < extent->count)
+			return extent;
+	}
+	return NULL;
+}
+
+/* Fill in the default IDs; refuse those that the plan does not map. */
+static int choose_ids(struct exec *exec, char **ret_message)
+{
+	const struct account *account = &exec->answer.account;
+	const uint32_t own[ID_KINDS] = {account->uid, account->gid};
+
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
+		const struct idmap *map = &exec->answer.maps[kind];
+
+		if (!exec->chosen[kind] && exec->request.layout == LAYOUT_KEEP_ID)
+			exec->ids[kind] = own[kind];
+		if (!find_inner(map, exec->ids[kind]))
+			return message_fail(ret_message,
+					    "inner %s %u, which COMMAND would run as, "
+					    "isn't mapped; %s %u would work",
+					    id_words[kind].word, exec->ids[kind],
+					    id_options[kind], map->extents[0].inner);
+	}
+	return 0;
+}
+
+/* Runs outside, on behalf of the process that waits to become COMMAND. */
+static int write_maps(int dir, void *context)
+{
+	const struct exec *exec = context;
+	const struct idmap *maps = exec->answer.maps;
+	char *message = NULL;
+	bool allowed = true;
+	int r = 0;
+
+	if (exec->setgroups == SETGROUPS_DENY)
+		r = procmap_deny_setgroups(dir);
+	if (r != 0)
+		message_fail(&message, "can't deny setgroups: %s", strerror(-r));
+	else
+		r = writer_write(dir, maps, writer_choose(dir, maps), NULL, &message);
+	if (r == 0 && exec->setgroups == SETGROUPS_ALLOW)
+		r = procmap_setgroups_allowed(dir, &allowed);
+	if (r == 0 && !allowed)
+		r = message_fail(&message, "--setgroups=allow can't be: setgroups is "
+					   "denied for a map of nothing but the own gid, "
+					   "and below a namespace that denies it");
+	return r == 0 ? 0 : command_fail(COMMAND_FAILED, message);
+}
+
+static int fail_unshare(int error)
+{
+	const char *why = strerror(error);
+	char *message;
+
+	if (error == ENOSPC)
+		why = "a limit is reached (user.max_*_namespaces, or 33 user namespaces "
+		      "one in the other)";
+	else if (error == EPERM)
+		why = "not permitted here: this is a chroot, or a security module "
+		      "forbids it (kernel.apparmor_restrict_unprivileged_userns)";
+	message_fail(&message, "can't make the namespaces: %s", why);
+	return command_fail(COMMAND_FAILED, message);
+}
+
+/*
+ * COMMAND's end becomes ours, a signal too, so that the caller sees what it would have seen
+ * of COMMAND itself; the core, if any, was COMMAND's. No exit(3): nothing is left to flush,
+ * and /proc may be one that doesn't show this process.
+ */
+static noreturn void end_like(int status)
+{
+	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	sigset_t set;
+
+	if (sig == 0)
+		_exit(WEXITSTATUS(status));
+	prctl(PR_SET_DUMPABLE, 0);
+	signal(sig, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(sig);
+	_exit(128 + sig);
+}
+
+/* The last steps, in the process that becomes COMMAND. Returns only what failed. */
+static int become_command(const struct exec *exec)
+{
+	const char *step = "";
+	char *message;
+	int r = spawn_settle(exec->namespaces, exec->ids, &step);
+
+	if (r < 0) {
+		message_fail(&message, "can't %s: %s", step, strerror(-r));
+		return command_fail(COMMAND_FAILED, message);
+	}
+	r = spawn_exec(exec->command);
+	message_fail(&message, "%s: %s%s", exec->command[0], strerror(-r),
+		     r == -ENOEXEC ? " (a script needs its #! line: no shell is started)"
+				   : "");
+	return command_fail(r == -ENOENT ? 127 : 126, message);
+}
+
+static int run(struct exec *exec)
+{
+	char *message;
+	int status = 0;
+	int r = spawn_unshare(exec->namespaces, write_maps, exec);
+
+	if (r < 0)
+		return fail_unshare(-r);
+	if (r == SPAWN_E_WRITER)
+		return COMMAND_FAILED;
+	if (exec->namespaces & CLONE_NEWPID)
+		r = spawn_below_init(exec->ids, &status);
+	if (r == SPAWN_E_ENDED)
+		end_like(status);
+	if (r < 0) {
+		message_fail(&message, "can't start the first process: %s", strerror(-r));
+		return command_fail(COMMAND_FAILED, message);
+	}
+	return become_command(exec);
+}
+
+static int plan(struct exec *exec)
+{
+	const bool with_grants = writer_needs_grants(exec->request.kinds);
+	char *message = NULL;
+	int r = request_plan(&exec->request, with_grants, &exec->answer, &message);
+
+	if (r == 0)
+		r = choose_ids(exec, &message);
+	return r == 0 ? COMMAND_DONE : command_fail(COMMAND_FAILED, message);
+}
+
+/* Else a descriptor of ours could get the number of a stream that the caller has closed, and
+ * be taken for it. COMMAND finds closed what was closed. */
+static void hold_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+int cmd_exec(int argc, char **argv)
+{
+	struct exec exec = {0};
+	int status;
+
+	hold_standard_streams();
+	status = read_command_line(&exec, argc, argv);
+	if (status < 0)
+		status = plan(&exec);
+	if (status == COMMAND_DONE && exec.command)
+		status = run(&exec);
+	answer_clear(&exec.answer);
+	request_clear(&exec.request);
+	return status;
+}
