@@ -28,14 +28,12 @@ int id_parse(const char *text, size_t len, uint32_t *ret_number)
 
 const char *id_reason(int error)
 {
-	switch (error) {
-	case ID_E_EMPTY:
-		return "is empty";
-	case ID_E_DIGIT:
-		return "is not a number of digits only";
-	case ID_E_ZERO:
-		return "has a leading zero";
-	default:
-		return "is over 4294967295";
-	}
+	static const char *const reason[] = {
+		[ID_E_EMPTY] = "is empty",
+		[ID_E_DIGIT] = "is not a number of digits only",
+		[ID_E_ZERO] = "has a leading zero",
+		[ID_E_RANGE] = "is over 4294967295",
+	};
+
+	return reason[error];
 }

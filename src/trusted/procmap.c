@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "procmap.h"
 
+#include "autoclose.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The kernel pads: up to 3 * 10 digits, 2 blanks and a newline a line. One byte more to see an
  * excess. */
@@ -13,21 +14,15 @@
 /* Read the whole of a small file below DIR. Returns its length or -errno. */
 static ssize_t read_file(int dir, const char *name, char *ret_text, size_t room)
 {
+	AUTOCLOSE int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	size_t len = 0;
 	ssize_t n = 1;
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
-	if (fd < 0)
-		return -errno;
-	while (n > 0 && len < room) {
+	while (fd >= 0 && n > 0 && len < room) {
 		n = read(fd, ret_text + len, room - len);
-		if (n < 0)
-			n = -errno;
-		else
-			len += (size_t)n;
+		len += n > 0 ? (size_t)n : 0;
 	}
-	close(fd);
-	return n < 0 ? n : (ssize_t)len;
+	return fd < 0 || n < 0 ? -errno : (ssize_t)len;
 }
 
 /* Write TEXT in one write(2). Returns 0 or -errno; a short write is -EIO. */
@@ -78,15 +73,12 @@ int procmap_setgroups_allowed(int dir, bool *ret_allowed)
 
 int procmap_deny_setgroups(int dir)
 {
+	AUTOCLOSE int fd = -1;
 	bool allowed = false;
-	int fd, r = procmap_setgroups_allowed(dir, &allowed);
+	int r = procmap_setgroups_allowed(dir, &allowed);
 
 	if (r != 0 || !allowed)
 		return r;
 	fd = openat(dir, "setgroups", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return -errno;
-	r = write_once(fd, "deny", 4);
-	close(fd);
-	return r;
+	return fd < 0 ? -errno : write_once(fd, "deny", 4);
 }

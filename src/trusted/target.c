@@ -106,16 +106,12 @@ int target_owner(int dir, uid_t *ret_uid, gid_t *ret_gid)
 
 const char *target_reason(int error)
 {
-	switch (error) {
-	case TARGET_E_NAME:
-		return "is neither a process ID nor fd:N";
-	case TARGET_E_CLOSED:
-		return "is not an open descriptor";
-	case TARGET_E_KIND:
-		return "is neither a directory of /proc nor a pidfd";
-	case TARGET_E_GONE:
-		return "is no running process";
-	default:
-		return strerror(-error);
-	}
+	static const char *const reason[] = {
+		[TARGET_E_NAME] = "is neither a process ID nor fd:N",
+		[TARGET_E_CLOSED] = "is not an open descriptor",
+		[TARGET_E_KIND] = "is neither a directory of /proc nor a pidfd",
+		[TARGET_E_GONE] = "is no running process",
+	};
+
+	return error > 0 ? reason[error] : strerror(-error);
 }
