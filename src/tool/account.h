@@ -46,3 +46,10 @@ int grants_load(const struct account *account, enum id_kind kind,
 		struct grants *ret_grants);
 
 void grants_clear(struct grants *grants);
+
+/*
+ * Where a new grant of 65536 IDs could start: behind every range of KIND's file, and not below
+ * 100000, where accounts have their own IDs. A file that can't be read holds none.
+ */
+#define GRANT_USUAL 65536U
+uint32_t grants_free_start(enum id_kind kind);

@@ -53,6 +53,9 @@ enum {
 int request_next(struct request *request, int argc, char **argv, const char *shorts,
 		 const struct option *longs, char **ret_message);
 
+/* Add SPEC as the next MAP. Returns 0, or -1 without memory (*RET_MESSAGE is NULL). */
+int request_add(struct request *request, struct mapspec spec, char **ret_message);
+
 /* Everything that was read or made to answer a request; owned. Index by enum id_kind. */
 struct answer {
 	struct account account;

@@ -19,15 +19,18 @@ enum writer_way { WRITER_DIRECT, WRITER_SELF, WRITER_HELPERS };
  * ask for grants, must write for him (unless the map is his own ID alone). */
 bool writer_needs_grants(const bool kinds[ID_KINDS]);
 
-/* Which way the maps will go. A map with n = 0 is not to be written. */
+/* 1: the target is in our own user namespace, 0: in another, or -errno. */
+int writer_is_ours(int dir);
+
+/* Which way the maps will go. A map with n = 0 is not to be written. A target that has not
+ * unshared yet is given WRITER_PATIENCE ms to do so. */
+#define WRITER_PATIENCE 500
 enum writer_way writer_choose(int dir, const struct idmap maps[ID_KINDS]);
 
 /*
  * Write MAPS to the target with directory DIR (target.h), read both back and compare through the
- * index. A target that has not unshared yet is given WRITER_PATIENCE ms to do so. TRACE, if not
- * NULL, is called with a line for --verbose.
+ * index. TRACE, if not NULL, is called with a line for --verbose.
  * Returns 0, or -1 with *RET_MESSAGE for a person (caller frees).
  */
-#define WRITER_PATIENCE 500
 int writer_write(int dir, const struct idmap maps[ID_KINDS], enum writer_way way,
 		 void (*trace)(const char *line), char **ret_message);

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "request.h"
+
+#include "../trusted/procmap.h"
+#include "../trusted/setting.h"
+#include "../trusted/target.h"
+#include "../trusted/textfile.h"
+#include "message.h"
+#include "writer.h"
+
+#include <bsd/stdlib.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The command line */
+
+int request_add(struct request *request, struct mapspec spec, char **ret_message)
+{
+	struct mapspec *specs =
+		reallocarray(request->specs, request->n + 1, sizeof(*specs));
+
+	if (!specs) {
+		*ret_message = NULL;
+		return -1;
+	}
+	request->specs = specs;
+	spec.position = request->n + 1;
+	specs[request->n++] = spec;
+	return 0;
+}
+
+static int add_map(struct request *request, const char *text, char **ret_message)
+{
+	struct mapspec spec;
+	struct mapspec_refusal why;
+	int r = mapspec_parse(text, &spec, &why);
+
+	if (r == 0)
+		return request_add(request, spec, ret_message);
+	*ret_message = mapspec_explain(text, r, &why);
+	return -1;
+}
+
+/* --identity 5 and --identity 5-9 are short for the MAPs +5:5:1 and +5:5:5. */
+static int add_identity(struct request *request, const char *text, char **ret_message)
+{
+	struct mapspec spec = {.sign = MAPSPEC_OVERLAY, .applies = {true, true}};
+	const char *dash = strchr(text, '-');
+	size_t len = dash ? (size_t)(dash - text) : strlen(text);
+	uint32_t first, last;
+
+	if (id_parse(text, len, &first) != 0)
+		goto fail;
+	last = first;
+	if (dash && id_parse(dash + 1, strlen(dash + 1), &last) != 0)
+		goto fail;
+	if (last < first ||
+	    extent_make(first, first, last - first + 1, &spec.extent) != 0)
+		goto fail;
+	return request_add(request, spec, ret_message);
+fail:
+	return message_fail(ret_message,
+			    "--identity %s: not ID or FIRST-LAST with IDs of 0 to %u",
+			    text, ID_MAX);
+}
+
+static int set_layout(struct request *request, const char *name, char **ret_message)
+{
+	if (layout_parse(name, &request->layout))
+		return 0;
+	return message_fail(ret_message,
+			    "--layout %s: not one of root, keep-id, subids, self", name);
+}
+
+/* Sizes may be written as people do, 64k for 65536; IDs never. */
+static int set_size(struct request *request, const char *text, char **ret_message)
+{
+	int64_t size;
+
+	if (text[0] >= '0' && text[0] <= '9' && dehumanize_number(text, &size) == 0 &&
+	    size > 0 && size <= ID_NONE) {
+		request->size = (uint32_t)size;
+		return 0;
+	}
+	return message_fail(ret_message,
+			    "--size %s: not a number of IDs from 1 to %u (65536, 64k)",
+			    text, ID_NONE);
+}
+
+/* "-5:1", "-u:5:1": no option is a digit or has a colon behind its letter. */
+static bool is_removal(const char *word)
+{
+	return word && word[0] == '-' && mapspec_looks_like(word) &&
+	       ((word[1] >= '0' && word[1] <= '9') || (word[1] && word[2] == ':'));
+}
+
+/* Take OPTION if it is one of a request's. Returns 1 if not, 0, or -1 with *RET_MESSAGE. */
+static int take_option(struct request *request, int option, char **ret_message)
+{
+	switch (option) {
+	case 'u':
+		request->kinds[ID_UID] = true;
+		return 0;
+	case 'g':
+		request->kinds[ID_GID] = true;
+		return 0;
+	case REQUEST_LAYOUT:
+		return set_layout(request, optarg, ret_message);
+	case REQUEST_SIZE:
+		return set_size(request, optarg, ret_message);
+	case REQUEST_IDENTITY:
+		return add_identity(request, optarg, ret_message);
+	case REQUEST_USER:
+		request->user = optarg;
+		return 0;
+	case REQUEST_PARENT:
+		request->parent = optarg;
+		return 0;
+	case REQUEST_WORD:
+		if (strncmp(optarg, "fd:", 3) == 0 || !mapspec_looks_like(optarg))
+			return 1;
+		return add_map(request, optarg, ret_message);
+	default:
+		return 1;
+	}
+}
+
+int request_next(struct request *request, int argc, char **argv, const char *shorts,
+		 const struct option *longs, char **ret_message)
+{
+	int option = 0, r = 0;
+
+	*ret_message = NULL;
+	while (r == 0) {
+		if (is_removal(argv[optind])) {
+			r = add_map(request, argv[optind++], ret_message);
+			continue;
+		}
+		option = getopt_long(argc, argv, shorts, longs, NULL);
+		if (option == -1)
+			break;
+		r = take_option(request, option, ret_message);
+	}
+	if (option == -1 && !request->kinds[ID_UID] && !request->kinds[ID_GID])
+		request->kinds[ID_UID] = request->kinds[ID_GID] = true;
+	return r < 0 ? '?' : option;
+}
+
+void request_clear(struct request *request)
+{
+	free(request->specs);
+	*request = (struct request){0};
+}
+
+/* The plan */
+
+static int find_account(const struct request *request, struct account *ret_account,
+			char **ret_message)
+{
+	int r = request->user ? account_find(request->user, ret_account)
+			      : account_self(ret_account);
+
+	if (r == 0)
+		return 0;
+	if (r == -ENOENT)
+		return message_fail(ret_message, "--user %s: no such login name or UID",
+				    request->user);
+	return message_fail(ret_message, "looking up %s: %s",
+			    request->user ? request->user : "your own account",
+			    strerror(-r));
+}
+
+/* --parent FILE, one map for both kinds, in the form of /proc/PID/uid_map. */
+static int read_parent_file(const char *path, struct idmap *ret_map, char **ret_message)
+{
+	struct textfile file;
+	int r = textfile_map(path, 0, &file);
+
+	if (r != 0)
+		return message_fail(ret_message, "--parent %s: %s", path,
+				    textfile_reason(r));
+	r = idmap_parse(file.text, file.len, ret_map);
+	textfile_unmap(&file);
+	if (r != 0)
+		return message_fail(ret_message,
+				    "--parent %s: not in the form of /proc/PID/uid_map, "
+				    "a line INNER OUTER "
+				    "COUNT for each of up to %u extents",
+				    path, IDMAP_EXTENTS);
+	return 0;
+}
+
+static int read_parent(const struct request *request, enum id_kind kind,
+		       struct idmap *ret_map, char **ret_message)
+{
+	const char *name = request->parent ? request->parent : "/proc/self";
+	int dir, r;
+
+	if (request->parent) {
+		r = target_open(name, &dir);
+		if (r == TARGET_E_NAME)
+			return read_parent_file(name, ret_map, ret_message);
+	} else {
+		dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		r = dir < 0 ? -errno : 0;
+	}
+	if (r != 0)
+		return message_fail(ret_message, "parent map of %s: it %s", name,
+				    target_reason(r));
+	r = procmap_read(dir, kind, ret_map);
+	close(dir);
+	if (r != 0)
+		return message_fail(ret_message, "%s of %s: %s", id_words[kind].map, name,
+				    strerror(-r));
+	if (ret_map->n == 0)
+		return message_fail(
+			ret_message,
+			"%s of %s is not written yet: a child of that user namespace "
+			"can have no map before",
+			id_words[kind].map, name);
+	return 0;
+}
+
+/* The grants of a directory service can be asked only by those who may load its plugin. */
+static int check_service(char **ret_message)
+{
+	static const char path[] = "/etc/nsswitch.conf";
+	struct textfile file;
+	char service[64];
+	int r = textfile_map(path, 0, &file);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r != 0)
+		return message_fail(ret_message, "%s: %s", path, textfile_reason(r));
+	if (setting_subid_service(file.text, file.len, service))
+		r = message_fail(
+			ret_message,
+			"%s has the grants in the service \"%s\" (its line subid:), "
+			"which can't be asked here; /etc/subuid and /etc/subgid count "
+			"only with \"subid: files\" or without that line",
+			path, service);
+	textfile_unmap(&file);
+	return r;
+}
+
+/* Load the grants of KIND unless they have been; no file is an empty one. */
+static int need_grants(struct answer *answer, enum id_kind kind, char **ret_message)
+{
+	struct grants *grants = &answer->grants[kind];
+	int r;
+
+	if (grants->path)
+		return 0;
+	if (check_service(ret_message) != 0)
+		return -1;
+	r = grants_load(&answer->account, kind, grants);
+	if (r == -ENOENT) {
+		grants->path = id_words[kind].grants;
+		return 0;
+	}
+	if (r != 0)
+		return message_fail(ret_message, "%s: %s", id_words[kind].grants,
+				    textfile_reason(r));
+	return 0;
+}
+
+static int fail_no_entry(const struct account *account, enum id_kind kind,
+			 char **ret_message)
+{
+	uint32_t start = grants_free_start(kind);
+
+	return message_fail(
+		ret_message,
+		"no entry for %s or %u in %s (%s was asked for the same names): root "
+		"can add one with\n"
+		"  usermod --add-sub%ss %u-%u %s",
+		account->name, account->uid, id_words[kind].grants,
+		id_words[!kind].grants, id_words[kind].word, start,
+		start + GRANT_USUAL - 1, account->name);
+}
+
+static uint32_t own_id(const struct account *account, enum id_kind kind)
+{
+	return kind == ID_UID ? account->uid : account->gid;
+}
+
+/* True if KIND's map begins with a layout that is made of grants. */
+static bool is_from_grants(const struct request *request, enum id_kind kind)
+{
+	return request->layout != LAYOUT_SELF &&
+	       !mapspec_has_base(request->specs, request->n, kind);
+}
+
+/* What the plan must know of the grants. One that is only shown does without them if it can. */
+static int prepare_grants(const struct request *request, enum id_kind kind,
+			  bool with_grants, struct answer *answer, char **ret_message)
+{
+	if (is_from_grants(request, kind)) {
+		if (need_grants(answer, kind, ret_message) != 0)
+			return -1;
+		if (answer->grants[kind].n == 0)
+			return fail_no_entry(&answer->account, kind, ret_message);
+	} else if (request->n > 0 && need_grants(answer, kind, ret_message) != 0) {
+		if (with_grants)
+			return -1;
+		free(*ret_message);
+		*ret_message = NULL;
+	}
+	return 0;
+}
+
+/* The pipeline of plan.h, for one kind. Returns as those functions do. */
+static int run_plan(const struct request *request, enum id_kind kind,
+		    struct answer *answer, struct plan_refusal *ret_why)
+{
+	const bool kinds[ID_KINDS] = {kind == ID_UID, kind == ID_GID};
+	struct plan *plan = &answer->plans[kind];
+	const struct grants *grants = &answer->grants[kind];
+	uint32_t own = own_id(&answer->account, kind);
+	int r = 0;
+
+	if (!mapspec_has_base(request->specs, request->n, kind))
+		r = plan_layout(plan, request->layout, own, grants, request->size,
+				ret_why);
+	if (r == 0)
+		r = plan_apply(plan, kind, request->specs, request->n, ret_why);
+	if (r != 0)
+		return r;
+	if (writer_needs_grants(kinds))
+		plan_keep_apart(plan, own, &grants->set);
+	return plan_finish(plan, &answer->parents[kind], (size_t)sysconf(_SC_PAGESIZE),
+			   &answer->maps[kind], ret_why);
+}
+
+static int plan_kind(const struct request *request, enum id_kind kind, bool with_grants,
+		     struct answer *answer, char **ret_message)
+{
+	struct plan_refusal why;
+	int r;
+
+	if (read_parent(request, kind, &answer->parents[kind], ret_message) != 0 ||
+	    prepare_grants(request, kind, with_grants, answer, ret_message) != 0)
+		return -1;
+	r = run_plan(request, kind, answer, &why);
+	if (r == 0 && with_grants)
+		r = plan_granted(&answer->plans[kind], own_id(&answer->account, kind),
+				 &answer->grants[kind].set, &why);
+	if (r == 0)
+		return 0;
+	*ret_message = r < 0 ? NULL
+			     : plan_explain(kind, r, &why, &answer->account,
+					    &answer->parents[kind]);
+	return -1;
+}
+
+int request_plan(const struct request *request, bool with_grants,
+		 struct answer *ret_answer, char **ret_message)
+{
+	__attribute__((cleanup(answer_clear))) struct answer answer = {0};
+
+	if (find_account(request, &answer.account, ret_message) != 0)
+		return -1;
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
+		if (request->kinds[kind] &&
+		    plan_kind(request, kind, with_grants, &answer, ret_message) != 0)
+			return -1;
+	*ret_answer = answer;
+	answer = (struct answer){0};
+	return 0;
+}
+
+void answer_clear(struct answer *answer)
+{
+	account_clear(&answer->account);
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
+		grants_clear(&answer->grants[kind]);
+		plan_clear(&answer->plans[kind]);
+	}
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "table.h"
+
+#include <errno.h>
+#include <libsmartcols.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool table_option(struct table_options *options, int option, const char *argument)
+{
+	switch (option) {
+	case TABLE_JSON:
+		options->json = true;
+		return true;
+	case TABLE_RAW:
+		options->raw = true;
+		return true;
+	case TABLE_NOHEADINGS:
+		options->noheadings = true;
+		return true;
+	case 'o':
+		options->columns = argument;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int find_column(const struct table *table, const char *name, size_t len)
+{
+	for (size_t i = 0; i < table->n; i++)
+		if (strlen(table->columns[i].name) == len &&
+		    strncasecmp(table->columns[i].name, name, len) == 0)
+			return (int)i;
+	return -1;
+}
+
+static int add_column(struct table *table, size_t column)
+{
+	const struct table_column *wanted = &table->columns[column];
+	struct libscols_column *new = scols_table_new_column(
+		table->table, wanted->name, 0, wanted->right ? SCOLS_FL_RIGHT : 0);
+
+	if (!new)
+		return -ENOMEM;
+	scols_column_set_json_type(new, wanted->number ? SCOLS_JSON_NUMBER
+						       : SCOLS_JSON_STRING);
+	table->shown[column] = new;
+	return 0;
+}
+
+/* All of them, or those of a list such as "INNER,outer". */
+static int add_columns(struct table *table, const char *names)
+{
+	int r = 0;
+
+	for (size_t i = 0; !names && i < table->n && r == 0; i++)
+		r = add_column(table, i);
+	while (names && *names && r == 0) {
+		size_t len = strcspn(names, ",");
+		int column = find_column(table, names, len);
+
+		r = column < 0 || table->shown[column]
+			    ? TABLE_E_COLUMN
+			    : add_column(table, (size_t)column);
+		names += len + (names[len] == ',');
+	}
+	return r;
+}
+
+int table_new(const char *name, const struct table_column *columns, size_t n,
+	      const struct table_options *options, struct table *ret_table)
+{
+	struct table table = {.columns = columns, .n = n};
+	int r;
+
+	scols_init_debug(0);
+	table.table = scols_new_table();
+	if (!table.table || scols_table_set_name(table.table, name) != 0) {
+		table_clear(&table);
+		return -ENOMEM;
+	}
+	scols_table_enable_json(table.table, options->json);
+	scols_table_enable_raw(table.table, options->raw);
+	scols_table_enable_noheadings(table.table, options->noheadings);
+	r = add_columns(&table, options->columns);
+	if (r != 0)
+		table_clear(&table);
+	else
+		*ret_table = table;
+	return r;
+}
+
+int table_row(struct table *table)
+{
+	table->line = scols_table_new_line(table->table, NULL);
+	return table->line ? 0 : -ENOMEM;
+}
+
+int table_set(struct table *table, size_t column, const char *format, ...)
+{
+	va_list args;
+	char *text;
+	int r;
+
+	if (!table->shown[column])
+		return 0;
+	va_start(args, format);
+	r = vasprintf(&text, format, args);
+	va_end(args);
+	if (r < 0)
+		return -ENOMEM;
+	r = scols_line_set_column_data(table->line, table->shown[column], text);
+	free(text);
+	return r;
+}
+
+/* libsmartcols prints a table as an object of its own, {"NAME": [...]}, and an empty one not at
+ * all. Without the outer braces it is a member of ours. */
+static int print_member(const struct table *table, FILE *out)
+{
+	char *text, *end;
+	int r;
+
+	if (scols_table_get_nlines(table->table) == 0) {
+		fprintf(out, "\n   \"%s\": []\n", scols_table_get_name(table->table));
+		return 0;
+	}
+	r = scols_print_table_to_string(table->table, &text);
+	if (r != 0)
+		return r;
+	end = strrchr(text, '}');
+	if (end)
+		*end = '\0';
+	fputs(text + strspn(text, "{"), out);
+	free(text);
+	return 0;
+}
+
+static int print_json(const struct table *tables, size_t n, FILE *out)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++) {
+		fputc(i == 0 ? '{' : ',', out);
+		r = print_member(&tables[i], out);
+	}
+	fputs("}\n", out);
+	return r;
+}
+
+int table_print(const struct table *tables, size_t n, FILE *out)
+{
+	int r = 0;
+
+	if (n > 0 && scols_table_is_json(tables[0].table))
+		return print_json(tables, n, out);
+	for (size_t i = 0; i < n && r == 0; i++) {
+		scols_table_set_stream(tables[i].table, out);
+		r = scols_print_table(tables[i].table);
+	}
+	return r;
+}
+
+void table_clear(struct table *table)
+{
+	scols_unref_table(table->table);
+	*table = (struct table){0};
+}
