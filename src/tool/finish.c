@@ -170,7 +170,7 @@ static size_t line_length(const struct extent *extent)
 	return digits(extent->inner) + digits(extent->outer) + digits(extent->count) + 3;
 }
 
-/* The longest line first, and of lines alike the one that maps the fewest IDs. */
+/* The longest line first, of lines alike the one that maps the fewest IDs, and then the last. */
 static int compare_saving(const void *a, const void *b)
 {
 	const struct extent *x = a, *y = b;
@@ -178,7 +178,9 @@ static int compare_saving(const void *a, const void *b)
 
 	if (len_x != len_y)
 		return len_x < len_y ? 1 : -1;
-	return (x->count > y->count) - (x->count < y->count);
+	if (x->count != y->count)
+		return x->count > y->count ? 1 : -1;
+	return x->inner < y->inner ? 1 : -1;
 }
 
 /* LEN bytes are too many, or PLAN's extents are: which ones should go, so that most can stay? */

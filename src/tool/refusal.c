@@ -131,6 +131,7 @@ static void say_parent(const struct refusal *say)
 	const struct extent *extent = &say->why->first.extent;
 	struct range missing = say->why->missing, largest = say->why->largest;
 	uint32_t end = extent->outer + extent->count, inner = extent->inner;
+	bool of_these;
 
 	fputs("extent ", say->out);
 	say_extent(say, &say->why->first);
@@ -141,16 +142,14 @@ static void say_parent(const struct refusal *say)
 		fputs("is empty", say->out);
 		return;
 	}
-	fputs("has at most ", say->out);
+	of_these = largest.start >= extent->outer && largest.start < end;
+	fputs(of_these ? "has no more of it in one piece than " : "has ", say->out);
 	say_range(say->out, largest);
-	if (largest.start >= extent->outer && largest.start < end) {
+	if (of_these)
 		inner += largest.start - extent->outer;
-		fputs(" of these", say->out);
-	}
-	if (largest.count > extent->count)
+	else if (largest.count > extent->count)
 		largest.count = extent->count;
-	fprintf(say->out,
-		" in one piece\nthe largest that works: %u:%u:%u\nparent map:", inner,
+	fprintf(say->out, "\nthe largest that works: %u:%u:%u\nparent map:", inner,
 		largest.start, largest.count);
 	for (size_t i = 0; i < say->parent->n; i++)
 		fprintf(say->out, "%s %u %u %u", i > 0 ? "," : "",
