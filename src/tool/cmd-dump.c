@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "command.h"
 
+#include "../trusted/autoclose.h"
 #include "../trusted/procmap.h"
 #include "../trusted/target.h"
 #include "dialect.h"
@@ -251,7 +252,8 @@ static int read_live(int dir, enum id_kind kind, struct answer *answer,
 
 static int read_target(struct dump *dump, char **ret_message)
 {
-	int dir, r = target_open(dump->target, &dir);
+	AUTOCLOSE int dir = -1;
+	int r = target_open(dump->target, &dir);
 
 	if (r != 0)
 		return message_fail(ret_message, "%s %s", dump->target, target_reason(r));
@@ -260,7 +262,6 @@ static int read_target(struct dump *dump, char **ret_message)
 			r = read_live(dir, kind, &dump->answer, ret_message);
 	/* A process reads the map of its own namespace with outer IDs of the parent. */
 	dump->ours = writer_is_ours(dir) == 1;
-	close(dir);
 	return r;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "command.h"
 
+#include "../trusted/autoclose.h"
 #include "../trusted/target.h"
 #include "message.h"
 #include "request.h"
@@ -112,8 +113,8 @@ int cmd_write(int argc, char **argv)
 	struct request *request = &write.request;
 	struct answer *answer = &write.answer;
 	char *message = NULL;
-	int dir = -1, r;
-	int status = read_command_line(&write, argc, argv);
+	AUTOCLOSE int dir = -1;
+	int r, status = read_command_line(&write, argc, argv);
 
 	if (status == -1)
 		status = open_target(write.target, &dir);
@@ -123,6 +124,5 @@ int cmd_write(int argc, char **argv)
 	if (r == 0)
 		r = writer_write(dir, answer->maps, writer_choose(dir, answer->maps),
 				 write.verbose ? trace : NULL, &message);
-	close(dir);
 	return r == 0 ? COMMAND_DONE : command_fail(COMMAND_FAILED, message);
 }

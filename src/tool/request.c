@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "request.h"
 
+#include "../trusted/autoclose.h"
 #include "../trusted/procmap.h"
 #include "../trusted/setting.h"
 #include "../trusted/target.h"
@@ -11,6 +12,7 @@
 #include <bsd/stdlib.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -197,7 +199,8 @@ static int read_parent(const struct request *request, enum id_kind kind,
 		       struct idmap *ret_map, char **ret_message)
 {
 	const char *name = request->parent ? request->parent : "/proc/self";
-	int dir, r;
+	AUTOCLOSE int dir = -1;
+	int r;
 
 	if (request->parent) {
 		r = target_open(name, &dir);
@@ -211,7 +214,6 @@ static int read_parent(const struct request *request, enum id_kind kind,
 		return message_fail(ret_message, "parent map of %s: it %s", name,
 				    target_reason(r));
 	r = procmap_read(dir, kind, ret_map);
-	close(dir);
 	if (r != 0)
 		return message_fail(ret_message, "%s of %s: %s", id_words[kind].map, name,
 				    strerror(-r));
@@ -268,19 +270,28 @@ static int need_grants(struct answer *answer, enum id_kind kind, char **ret_mess
 	return 0;
 }
 
-static int fail_no_entry(const struct account *account, enum id_kind kind,
+/* Names all files that lack an entry, and one command for all of them. */
+static int fail_no_entry(const struct account *account, const bool lacks[ID_KINDS],
 			 char **ret_message)
 {
-	uint32_t start = grants_free_start(kind);
+	bool both = lacks[ID_UID] && lacks[ID_GID];
+	enum id_kind kind = lacks[ID_UID] ? ID_UID : ID_GID;
+	char options[ID_KINDS][48] = {"", ""};
 
-	return message_fail(
-		ret_message,
-		"no entry for %s or %u in %s (%s was asked for the same names): root "
-		"can add one with\n"
-		"  usermod --add-sub%ss %u-%u %s",
-		account->name, account->uid, id_words[kind].grants,
-		id_words[!kind].grants, id_words[kind].word, start,
-		start + GRANT_USUAL - 1, account->name);
+	for (enum id_kind k = ID_UID; k <= ID_GID; k++) {
+		uint32_t start = grants_free_start(k);
+
+		if (lacks[k])
+			snprintf(options[k], sizeof(options[k]), " --add-sub%ss %u-%u",
+				 id_words[k].word, start, start + GRANT_USUAL - 1);
+	}
+	return message_fail(ret_message,
+			    "no entry for %s or %u in %s%s%s: root can add one with\n"
+			    "  usermod%s%s %s",
+			    account->name, account->uid, id_words[kind].grants,
+			    both ? " and none in " : "",
+			    both ? id_words[ID_GID].grants : "", options[ID_UID],
+			    options[ID_GID], account->name);
 }
 
 static uint32_t own_id(const struct account *account, enum id_kind kind)
@@ -295,21 +306,34 @@ static bool is_from_grants(const struct request *request, enum id_kind kind)
 	       !mapspec_has_base(request->specs, request->n, kind);
 }
 
-/* What the plan must know of the grants. One that is only shown does without them if it can. */
-static int prepare_grants(const struct request *request, enum id_kind kind,
-			  bool with_grants, struct answer *answer, char **ret_message)
+/* The layouts are made of grants: load them, and see that there are some. */
+static int load_layouts(const struct request *request, struct answer *answer,
+			char **ret_message)
 {
-	if (is_from_grants(request, kind)) {
+	bool lacks[ID_KINDS] = {false, false};
+
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
+		if (!request->kinds[kind] || !is_from_grants(request, kind))
+			continue;
 		if (need_grants(answer, kind, ret_message) != 0)
 			return -1;
-		if (answer->grants[kind].n == 0)
-			return fail_no_entry(&answer->account, kind, ret_message);
-	} else if (request->n > 0 && need_grants(answer, kind, ret_message) != 0) {
-		if (with_grants)
-			return -1;
-		free(*ret_message);
-		*ret_message = NULL;
+		lacks[kind] = answer->grants[kind].n == 0;
 	}
+	if (lacks[ID_UID] || lacks[ID_GID])
+		return fail_no_entry(&answer->account, lacks, ret_message);
+	return 0;
+}
+
+/* MAPs are compared with the grants. A plan that is only shown does without them if it must. */
+static int load_for_maps(const struct request *request, enum id_kind kind,
+			 bool with_grants, struct answer *answer, char **ret_message)
+{
+	if (request->n == 0 || need_grants(answer, kind, ret_message) == 0)
+		return 0;
+	if (with_grants)
+		return -1;
+	free(*ret_message);
+	*ret_message = NULL;
 	return 0;
 }
 
@@ -343,7 +367,7 @@ static int plan_kind(const struct request *request, enum id_kind kind, bool with
 	int r;
 
 	if (read_parent(request, kind, &answer->parents[kind], ret_message) != 0 ||
-	    prepare_grants(request, kind, with_grants, answer, ret_message) != 0)
+	    load_for_maps(request, kind, with_grants, answer, ret_message) != 0)
 		return -1;
 	r = run_plan(request, kind, answer, &why);
 	if (r == 0 && with_grants)
@@ -362,7 +386,8 @@ int request_plan(const struct request *request, bool with_grants,
 {
 	__attribute__((cleanup(answer_clear))) struct answer answer = {0};
 
-	if (find_account(request, &answer.account, ret_message) != 0)
+	if (find_account(request, &answer.account, ret_message) != 0 ||
+	    load_layouts(request, &answer, ret_message) != 0)
 		return -1;
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
 		if (request->kinds[kind] &&

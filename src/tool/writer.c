@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "writer.h"
 
+#include "../trusted/autoclose.h"
 #include "../trusted/procmap.h"
 #include "helpers.h"
 #include "message.h"
@@ -18,12 +19,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-static void close_fd(const int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-}
 
 static void outcomes_clear(struct outcome (*outcomes)[ID_KINDS])
 {
@@ -53,8 +48,7 @@ bool writer_needs_grants(const bool kinds[ID_KINDS])
 /* True if the caller's effective user owns the target's user namespace. */
 static bool is_owner(int dir)
 {
-	__attribute__((cleanup(close_fd))) int ns =
-		openat(dir, "ns/user", O_RDONLY | O_CLOEXEC);
+	AUTOCLOSE int ns = openat(dir, "ns/user", O_RDONLY | O_CLOEXEC);
 	uid_t owner;
 
 	return ns >= 0 && ioctl(ns, NS_GET_OWNER_UID, &owner) == 0 && owner == geteuid();
@@ -135,10 +129,8 @@ static int target_pid(int dir)
 /* True if the target's user namespace is a child of ours: only then may we write. */
 static bool is_our_child(int dir)
 {
-	__attribute__((cleanup(close_fd))) int ns =
-		openat(dir, "ns/user", O_RDONLY | O_CLOEXEC);
-	__attribute__((cleanup(close_fd))) int parent =
-		ns < 0 ? -1 : ioctl(ns, NS_GET_PARENT);
+	AUTOCLOSE int ns = openat(dir, "ns/user", O_RDONLY | O_CLOEXEC);
+	AUTOCLOSE int parent = ns < 0 ? -1 : ioctl(ns, NS_GET_PARENT);
 	struct stat ours, theirs;
 
 	return parent >= 0 && fstat(parent, &theirs) == 0 &&
@@ -224,7 +216,7 @@ static const char *write_hint(int error)
 static struct outcome write_one(int dir, enum id_kind kind, const struct idmap *map)
 {
 	struct outcome outcome = {0};
-	__attribute__((cleanup(close_fd))) int fd = -1;
+	AUTOCLOSE int fd = -1;
 	int r = procmap_open_write(dir, kind, &fd);
 
 	if (r == 0)
