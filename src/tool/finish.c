@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "plan.h"
 
+#include "plan-parts.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,25 @@ void plan_keep_apart(struct plan *plan, uint32_t own, const struct idset *grante
 static bool is_apart(const struct plan *plan, const struct extent *extent)
 {
 	return plan->apart && extent->count == 1 && extent->outer == plan->own;
+}
+
+/* Cut the own ID out of the extent that has it among others. */
+static int set_apart(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		struct planned *whole = &plan->list[i];
+		struct extent alone =
+			extent_clip(&whole->extent, SIDE_OUTER, plan->own, plan->own + 1);
+
+		if (alone.count == 1 && whole->extent.count > 1) {
+			int r = plan_overlay(plan, &alone, whole->origin);
+
+			qsort(plan->list, plan->n, sizeof(*plan->list),
+			      extent_compare_inner);
+			return r;
+		}
+	}
+	return 0;
 }
 
 static void origin_join(struct origin *origin, const struct origin *other)
@@ -239,10 +260,13 @@ int plan_finish(struct plan *plan, const struct idmap *parent, size_t page,
 		return PLAN_E_EMPTY;
 	}
 	r = plan_sort(plan, ret_why);
+	if (r == 0 && plan->apart)
+		r = set_apart(plan);
 	if (r != 0)
 		return r;
 	merge(plan);
-	r = parent ? project(plan, parent, ret_why) : 0;
+	if (parent)
+		r = project(plan, parent, ret_why);
 	if (r == 0)
 		r = check_limits(plan, page, ret_why);
 	if (r != 0)

@@ -41,8 +41,8 @@ struct plan {
 	struct planned *list; /* owned */
 	size_t n;
 	size_t room;
-	bool apart;   /* plan_keep_apart(): an extent of OWN alone */
-	uint32_t own; /* is merged with nothing */
+	bool apart;   /* plan_keep_apart(): outer ID OWN is in an */
+	uint32_t own; /* extent by itself */
 };
 
 enum layout {
@@ -119,8 +119,9 @@ int plan_apply(struct plan *plan, enum id_kind kind, const struct mapspec *specs
 
 /*
  * newuidmap allows a caller his OWN ID, not granted, only as an extent by itself: let
- * plan_finish() merge it with nothing, unless GRANTED (sealed) has it too. For whoever writes
- * through the helpers; without this call the text is the shortest that the kernel takes.
+ * plan_finish() cut it out of a longer one and merge it with nothing, unless GRANTED (sealed) has
+ * it. For whoever writes through the helpers; without this call the text is the shortest that the
+ * kernel takes.
  */
 void plan_keep_apart(struct plan *plan, uint32_t own, const struct idset *granted);
 
@@ -150,18 +151,3 @@ char *plan_explain(enum id_kind kind, int error, const struct plan_refusal *why,
 char *plan_source(enum id_kind kind, const struct origin *origin);
 
 void plan_clear(struct plan *plan);
-
-/* What follows is shared by plan.c, layout.c, finish.c and refusal.c alone. */
-
-enum side { SIDE_INNER, SIDE_OUTER };
-
-/* The part of EXTENT whose IDs on SIDE are FROM..TO-1; count 0 if there is none. On the outer
- * side, 103..105 of {0 100 10} is {3 103 3}. */
-struct extent extent_clip(const struct extent *extent, enum side side, uint32_t from,
-			  uint32_t to);
-
-/* For qsort(3) on struct extent and on struct planned, which begins with one. */
-int extent_compare_inner(const void *a, const void *b);
-
-/* Sort by inner if no two extents overlap. Returns 0, PLAN_E_INNER or PLAN_E_OUTER. */
-int plan_sort(struct plan *plan, struct plan_refusal *ret_why);

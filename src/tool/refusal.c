@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "plan.h"
 
+#include "plan-parts.h"
+
 #include <bsd/vis.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -536,6 +536,11 @@ static void the_own_id_needs_no_grant_but_stays_alone(void)
 	job.granted = true;
 	job.maps = "1:100000:9 0:99999:1";
 	CHECK(gives(job, "0 99999 1\n1 100000 9"));
+	job.maps = "5:99999:11";
+	CHECK(gives(job, "5 99999 1\n6 100000 10"));
+	job.grants = "99990:9 100000:1";
+	job.maps = "0:99995:6";
+	CHECK(gives(job, "0 99995 4\n4 99999 1\n5 100000 1"));
 }
 
 static bool source_is(struct origin origin, const char *expected)
