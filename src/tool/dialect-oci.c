@@ -46,11 +46,9 @@ static int json_number(struct dialect_reader *r, uint32_t *ret_number)
 {
 	struct span look = r->rest;
 	struct span number = span_word(&look);
-	struct span word = number;
 
-	number = span_field(&word, ',');
-	word = number;
-	number = span_field(&word, '}');
+	number = span_field(&number, ',');
+	number = span_field(&number, '}');
 	r->rest.len -= (size_t)(number.text + number.len - r->rest.text);
 	r->rest.text = number.text + number.len;
 	return reader_number(r, number, ret_number);
