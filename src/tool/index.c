@@ -9,6 +9,15 @@
 #define AVX2 __attribute__((target("avx2,popcnt")))
 #endif
 
+static bool has_avx2(void)
+{
+#ifdef __x86_64__
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
+#else
+	return false;
+#endif
+}
+
 static int32_t key_of(uint32_t id)
 {
 	return (int32_t)(id ^ 0x80000000U);
@@ -65,33 +74,186 @@ AVX2 static __m256i load8(const void *at)
 	return _mm256_loadu_si256(at);
 }
 
-/* How many of the 16 sorted numbers from AT are greater than the one that KEYS repeats. */
-AVX2 static unsigned int greater16(const int32_t *at, __m256i keys)
+/* How many of the 8 or 16 numbers from AT are greater than the one that KEYS repeats. */
+AVX2 static size_t greater8(const int32_t *at, __m256i keys)
 {
-	__m256i both = _mm256_packs_epi32(_mm256_cmpgt_epi32(load8(at), keys),
+	__m256 mask = _mm256_castsi256_ps(_mm256_cmpgt_epi32(load8(at), keys));
+
+	return (size_t)_mm_popcnt_u32((unsigned int)_mm256_movemask_ps(mask));
+}
+
+AVX2 static size_t greater16(const int32_t *at, __m256i keys)
+{
+	__m256i mask = _mm256_packs_epi32(_mm256_cmpgt_epi32(load8(at), keys),
 					  _mm256_cmpgt_epi32(load8(at + 8), keys));
 
 	/* two bits a number */
-	return (unsigned int)_mm_popcnt_u32((unsigned int)_mm256_movemask_epi8(both)) / 2;
-}
-
-AVX2 static unsigned int greater4(const int32_t *at, __m128i keys)
-{
-	__m128i four = _mm_cmpgt_epi32(_mm_loadu_si128((const void *)at), keys);
-
-	return (unsigned int)_mm_popcnt_u32(
-		(unsigned int)_mm_movemask_ps(_mm_castsi128_ps(four)));
+	return (size_t)_mm_popcnt_u32((unsigned int)_mm256_movemask_epi8(mask)) / 2;
 }
 
 AVX2 static uint32_t find_avx2(const struct index_side *side, uint32_t id)
 {
 	__m256i keys = _mm256_set1_epi32(key_of(id));
-	size_t block = (INDEX_BLOCKS - 1 - greater16(side->pivots, keys)) * INDEX_BLOCK;
-	const int32_t *at = side->keys + block;
-	unsigned int greater =
-		greater16(at, keys) + greater4(at + 16, _mm256_castsi256_si128(keys));
+	size_t greater =
+		greater16(side->pivots, keys) + greater8(side->pivots + 16, keys);
+	size_t block = (INDEX_BLOCKS - 1 - greater) * INDEX_BLOCK;
 
+	greater = greater16(side->keys + block, keys);
 	return answer(side, block + INDEX_BLOCK - greater, id);
+}
+
+/*
+ * In bulk every lane of a vector is another ID, and a step is done for all of a batch before the
+ * next begins, so that the processor has always 16 gathers to do that don't wait for each other.
+ * One step after the other halves what is left: 8 groups of 48 keys whose last keys lie in one
+ * register, then 48, 24, 12, 6, 3, 1.
+ */
+#define LANES 8U
+#define BATCH (16U * LANES)
+#define GROUP 48
+
+struct batch {
+	__m256i keys[BATCH / LANES];
+	__m256i positions[BATCH /
+			  LANES]; /* how many keys are <= the lane's, as far as known */
+};
+
+/* Move the lanes whose key is not below TRIED on by STEP. */
+AVX2 static __m256i advance(__m256i position, __m256i tried, __m256i keys, int step)
+{
+	__m256i stay = _mm256_cmpgt_epi32(tried, keys);
+
+	return _mm256_add_epi32(position,
+				_mm256_andnot_si256(stay, _mm256_set1_epi32(step)));
+}
+
+AVX2 static void choose_group(const struct index_side *side, struct batch *batch)
+{
+	__m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+	__m256i lasts = _mm256_i32gather_epi32(
+		side->keys + GROUP - 1,
+		_mm256_mullo_epi32(places, _mm256_set1_epi32(GROUP)), sizeof(int32_t));
+
+	for (size_t i = 0; i < BATCH / LANES; i++) {
+		__m256i group = _mm256_setzero_si256();
+
+		for (int step = 4; step > 0; step /= 2) {
+			__m256i place =
+				_mm256_add_epi32(group, _mm256_set1_epi32(step - 1));
+
+			group = advance(group, _mm256_permutevar8x32_epi32(lasts, place),
+					batch->keys[i], step);
+		}
+		batch->positions[i] = _mm256_mullo_epi32(group, _mm256_set1_epi32(GROUP));
+	}
+}
+
+AVX2 static void choose_key(const struct index_side *side, struct batch *batch)
+{
+	static const int steps[] = {24, 12, 6, 3, 2, 1};
+
+	for (size_t s = 0; s < sizeof(steps) / sizeof(*steps); s++) {
+		const int *tried = side->keys + steps[s] - 1;
+
+		for (size_t i = 0; i < BATCH / LANES; i++) {
+			__m256i position = batch->positions[i];
+
+			batch->positions[i] = advance(
+				position,
+				_mm256_i32gather_epi32(tried, position, sizeof(*tried)),
+				batch->keys[i], steps[s]);
+		}
+	}
+}
+
+AVX2 static __m256i bias(__m256i numbers)
+{
+	return _mm256_xor_si256(numbers, _mm256_set1_epi32(INT32_MIN));
+}
+
+/* The entries of eight lanes, an end and a shift with one load each. The lanes are dealt so that
+ * the shuffles, which work on each half of a register, bring them back into order. */
+AVX2 static void load_entries(const struct index_side *side, __m256i positions,
+			      __m256i *ret_ends, __m256i *ret_shifts)
+{
+	const void *entries = side->entries;
+	__m256i dealt = _mm256_permute4x64_epi64(positions, _MM_SHUFFLE(3, 1, 2, 0));
+	__m256 a = _mm256_castsi256_ps(
+		_mm256_i32gather_epi64(entries, _mm256_castsi256_si128(dealt), 8));
+	__m256 b = _mm256_castsi256_ps(
+		_mm256_i32gather_epi64(entries, _mm256_extracti128_si256(dealt, 1), 8));
+
+	*ret_ends = _mm256_castps_si256(_mm256_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0)));
+	*ret_shifts =
+		_mm256_castps_si256(_mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1)));
+}
+
+/* Write RESULTS where MAPPED, ID_NONE elsewhere. Returns how many lanes are not mapped. */
+AVX2 static size_t store8(uint32_t *out, __m256i results, __m256i mapped)
+{
+	__m256i none = _mm256_set1_epi32(-1);
+	int mask = _mm256_movemask_ps(_mm256_castsi256_ps(mapped));
+
+	_mm256_storeu_si256((void *)out, _mm256_blendv_epi8(none, results, mapped));
+	return LANES - (size_t)_mm_popcnt_u32((unsigned int)mask);
+}
+
+AVX2 static size_t translate_batch(const struct index_side *side, const uint32_t *in,
+				   uint32_t *out)
+{
+	struct batch batch;
+	size_t unmapped = 0;
+
+	for (size_t i = 0; i < BATCH / LANES; i++)
+		batch.keys[i] = bias(load8(in + i * LANES));
+	choose_group(side, &batch);
+	choose_key(side, &batch);
+	for (size_t i = 0; i < BATCH / LANES; i++) {
+		__m256i ends, shifts, keys = batch.keys[i];
+
+		load_entries(side, batch.positions[i], &ends, &shifts);
+		unmapped += store8(out + i * LANES, _mm256_add_epi32(bias(keys), shifts),
+				   _mm256_cmpgt_epi32(bias(ends), keys));
+	}
+	return unmapped;
+}
+
+AVX2 static size_t translate_few8(const struct index *index,
+				  enum index_direction direction, const uint32_t *in,
+				  uint32_t *out)
+{
+	const uint32_t *from = index->few[direction], *to = index->few[!direction];
+	__m256i ids = load8(in), found = _mm256_setzero_si256(), mapped = found;
+
+	for (uint32_t i = 0; i < index->search; i++) {
+		__m256i step = _mm256_sub_epi32(ids, _mm256_set1_epi32((int)from[i]));
+		__m256i count = bias(_mm256_set1_epi32((int)index->counts[i]));
+		__m256i hit = _mm256_cmpgt_epi32(count, bias(step));
+
+		step = _mm256_add_epi32(step, _mm256_set1_epi32((int)to[i]));
+		found = _mm256_blendv_epi8(found, step, hit);
+		mapped = _mm256_or_si256(mapped, hit);
+	}
+	return store8(out, found, mapped);
+}
+
+/* Translates as many of the N as make up whole vectors. Returns how many. */
+AVX2 static size_t translate_avx2(const struct index *index,
+				  enum index_direction direction, const uint32_t *in,
+				  size_t n, uint32_t *out, size_t *ret_unmapped)
+{
+	size_t unmapped = 0, done = 0;
+
+	if (index->search <= INDEX_FEW)
+		for (; n - done >= LANES; done += LANES)
+			unmapped +=
+				translate_few8(index, direction, in + done, out + done);
+	else
+		for (; n - done >= BATCH; done += BATCH)
+			unmapped += translate_batch(&index->sides[direction], in + done,
+						    out + done);
+	*ret_unmapped = unmapped;
+	return done;
 }
 #endif
 
@@ -120,9 +282,13 @@ uint32_t index_inner(const struct index *index, uint32_t outer)
 size_t index_translate(const struct index *index, enum index_direction direction,
 		       const uint32_t *in, size_t n, uint32_t *ret_out)
 {
-	size_t unmapped = 0;
+	size_t unmapped = 0, i = 0;
 
-	for (size_t i = 0; i < n; i++) {
+#ifdef __x86_64__
+	if (index->search != INDEX_PLAIN && has_avx2())
+		i = translate_avx2(index, direction, in, n, ret_out, &unmapped);
+#endif
+	for (; i < n; i++) {
 		ret_out[i] = find(index, direction, in[i]);
 		unmapped += ret_out[i] == ID_NONE;
 	}
@@ -186,10 +352,9 @@ static void fill_few(struct index *index, const struct sorted *sorted)
 	index->search = (uint32_t)sorted->n;
 }
 
-/* Keys that stand for no extent are ID_NONE, over every ID. */
 static void fill_side(struct index_side *side, const struct sorted *sorted)
 {
-	for (size_t i = 0; i < IDMAP_EXTENTS; i++)
+	for (size_t i = 0; i < INDEX_KEYS; i++)
 		side->keys[i] = key_of(i < sorted->n ? sorted->list[i].inner : ID_NONE);
 	for (size_t i = 0; i < INDEX_BLOCKS - 1; i++)
 		side->pivots[i] = side->keys[(i + 1) * INDEX_BLOCK];
@@ -200,15 +365,6 @@ static void fill_side(struct index_side *side, const struct sorted *sorted)
 		side->entries[i + 1].end = extent->inner + extent->count;
 		side->entries[i + 1].shift = extent->outer - extent->inner;
 	}
-}
-
-static uint32_t best_search(void)
-{
-#ifdef __x86_64__
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"))
-		return INDEX_AVX2;
-#endif
-	return INDEX_PLAIN;
 }
 
 int index_build(struct index *ret_index, const struct idmap *map,
@@ -237,6 +393,6 @@ int index_build(struct index *ret_index, const struct idmap *map,
 	}
 	for (int d = INDEX_TO_OUTER; d <= INDEX_TO_INNER; d++)
 		fill_side(&ret_index->sides[d], &sides[d]);
-	ret_index->search = best_search();
+	ret_index->search = has_avx2() ? INDEX_AVX2 : INDEX_PLAIN;
 	return 0;
 }

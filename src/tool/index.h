@@ -9,20 +9,22 @@
  * five extents lie with their count in one cache line and are all looked at. More are sorted by
  * each side, and one search answers for both sides, because the outer side holds flipped extents:
  *
- *	pivots  [16]      keys[20], keys[40] .. keys[320]: how many are <= ID says which block
- *	keys    [17][20]  first IDs in order: how many of the block are <= ID says which extent
- *	entries [1 + 340] of the extent that begins last at or before ID: the ID after its last,
+ *	pivots  [24]      keys[16], keys[32] .. keys[384]: how many are <= ID says which block
+ *	keys    [25][16]  first IDs in order: how many of the block are <= ID says which extent
+ *	entries [1 + 400] of the extent that begins last at or before ID: the ID after its last,
  *	                  and what to add to come to the other side. entries[0] ends at 0: no ID
  *
- * 16 + 17 * 20 is what holds 340 keys exactly, and both steps compare whole vectors at once, with
- * no branch that depends on the ID. Keys are stored less 2^31, as vectors compare signed numbers.
+ * A block is one cache line, and both steps compare whole vectors at once, with no branch that
+ * depends on the ID. Keys are stored less 2^31, as vectors compare signed numbers; those past the
+ * last extent are ID_NONE, and their entries end at 0 too.
  */
 
 #include "../trusted/idmap.h"
 
 #define INDEX_FEW    5U
-#define INDEX_BLOCKS 17U
-#define INDEX_BLOCK  20U
+#define INDEX_BLOCKS 25U
+#define INDEX_BLOCK  16U
+#define INDEX_KEYS   (INDEX_BLOCKS * INDEX_BLOCK)
 
 enum index_direction { INDEX_TO_OUTER, INDEX_TO_INNER };
 
@@ -30,19 +32,19 @@ enum index_direction { INDEX_TO_OUTER, INDEX_TO_INNER };
 enum { INDEX_PLAIN = INDEX_FEW + 1, INDEX_AVX2 };
 
 struct index_side {
-	int32_t pivots[INDEX_BLOCKS - 1];
-	int32_t keys[INDEX_BLOCKS * INDEX_BLOCK];
+	_Alignas(64) int32_t pivots[INDEX_BLOCKS - 1];
+	_Alignas(64) int32_t keys[INDEX_KEYS];
 	struct index_entry {
 		uint32_t end;
 		uint32_t shift;
-	} entries[1 + IDMAP_EXTENTS];
+	} entries[1 + INDEX_KEYS];
 };
 
 struct index {
 	_Alignas(64) uint32_t few[2][INDEX_FEW]; /* inner, outer */
 	uint32_t counts[INDEX_FEW];
-	uint32_t search; /* a test may put INDEX_PLAIN for INDEX_AVX2 */
-	_Alignas(64) struct index_side sides[2]; /* by enum index_direction */
+	uint32_t search;            /* a test may put INDEX_PLAIN for INDEX_AVX2 */
+	struct index_side sides[2]; /* by enum index_direction */
 };
 
 /*
