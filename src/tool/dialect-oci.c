@@ -60,11 +60,11 @@ static int json_extent(struct dialect_reader *r, unsigned int kinds)
 	static const char *const keys[] = {"containerID", "hostID", "size"};
 	struct span where = r->rest;
 	unsigned int seen = 0;
-	uint32_t n[3];
+	uint32_t n[3] = {0};
 	int error = json_need(r, "{");
 
 	for (size_t i = 0; i < 3 && !error; i++) {
-		size_t key;
+		size_t key = 0;
 
 		error = i > 0 ? json_need(r, ",") : 0;
 		if (!error)
@@ -101,7 +101,7 @@ int dialect_read_oci(struct dialect_reader *r)
 	int error = json_need(r, "{");
 
 	while (!error) {
-		size_t key;
+		size_t key = 0;
 
 		error = json_key(r, keys, 2, &seen, &key);
 		if (!error)

@@ -40,12 +40,12 @@ int dialect_write_subuid(FILE *out, const struct dialect *dialect,
 int dialect_write_words(FILE *out, const struct dialect *dialect,
 			const struct dialect_maps *maps, struct dialect_refusal *why);
 
-int dialect_read_kernel(struct dialect_reader *reader);
-int dialect_read_newuidmap(struct dialect_reader *reader);
-int dialect_read_options(struct dialect_reader *reader);
-int dialect_read_podman(struct dialect_reader *reader);
-int dialect_read_oci(struct dialect_reader *reader);
-int dialect_read_lxc(struct dialect_reader *reader);
-int dialect_read_incus(struct dialect_reader *reader);
-int dialect_read_nspawn(struct dialect_reader *reader);
-int dialect_read_words(struct dialect_reader *reader);
+int dialect_read_kernel(struct dialect_reader *r);
+int dialect_read_newuidmap(struct dialect_reader *r);
+int dialect_read_options(struct dialect_reader *r);
+int dialect_read_podman(struct dialect_reader *r);
+int dialect_read_oci(struct dialect_reader *r);
+int dialect_read_lxc(struct dialect_reader *r);
+int dialect_read_incus(struct dialect_reader *r);
+int dialect_read_nspawn(struct dialect_reader *r);
+int dialect_read_words(struct dialect_reader *r);

@@ -8,7 +8,7 @@ static int read_range(struct dialect_reader *r, struct span value, uint32_t *ret
 	struct span rest = value;
 	struct span first = span_field(&rest, '-');
 	bool one = first.len == value.len;
-	uint32_t start, last;
+	uint32_t start = 0, last;
 	int error = reader_number(r, first, &start);
 
 	if (error)
@@ -29,7 +29,7 @@ static int read_range(struct dialect_reader *r, struct span value, uint32_t *ret
 static int add_ranges(struct dialect_reader *r, unsigned int kinds, struct span inner,
 		      struct span outer)
 {
-	struct extent asked, other;
+	struct extent asked = {0}, other = {0};
 	int error = read_range(r, inner, &asked.inner, &asked.count);
 
 	if (!error)

@@ -23,7 +23,7 @@ static int read_words3(struct dialect_reader *r, struct span *line, uint32_t ret
 static int read_line3(struct dialect_reader *r, struct span line, unsigned int kinds)
 {
 	struct span where = line;
-	uint32_t n[3];
+	uint32_t n[3] = {0};
 	int error = read_words3(r, &line, n);
 
 	if (!error)
@@ -61,7 +61,7 @@ static int read_helper(struct dialect_reader *r, struct span line)
 	do {
 		struct span look = line;
 		struct span where = span_word(&look);
-		uint32_t n[3];
+		uint32_t n[3] = {0};
 		int error = read_words3(r, &line, n);
 
 		if (!error)
@@ -111,7 +111,7 @@ static int read_value(struct dialect_reader *r, struct span value, char separato
  */
 static int read_commas(struct dialect_reader *r, struct span value, unsigned int kinds)
 {
-	uint32_t n[3];
+	uint32_t n[3] = {0};
 	int error = read_value(r, value, ',', n);
 
 	if (error)
@@ -128,7 +128,7 @@ static int read_triple(struct dialect_reader *r, struct span value, unsigned int
 {
 	const struct dialect_row *row = r->dialect->row;
 	bool outer_first = row->outer_first;
-	uint32_t n[3];
+	uint32_t n[3] = {0};
 	int error;
 
 	if (row->doubt && memchr(value.text, ',', value.len))

@@ -27,27 +27,26 @@ struct dialect_reader {
 };
 
 /* Note where VALUE stands. Returns ERROR. */
-int reader_refuse(struct dialect_reader *reader, struct span value, int error);
+int reader_refuse(struct dialect_reader *r, struct span value, int error);
 
 /* Refuse VALUE since WANTED ("three numbers") belongs there. Returns DIALECT_E_FORM. */
-int reader_refuse_form(struct dialect_reader *reader, struct span value,
-		       const char *wanted);
+int reader_refuse_form(struct dialect_reader *r, struct span value, const char *wanted);
 
 /* Returns 0 or DIALECT_E_NUMBER. */
-int reader_number(struct dialect_reader *reader, struct span value, uint32_t *ret_number);
+int reader_number(struct dialect_reader *r, struct span value, uint32_t *ret_number);
 
 /* The kinds that one extent goes to, as a set of bits. */
 enum { FOR_UID = 1 << ID_UID, FOR_GID = 1 << ID_GID, FOR_BOTH = FOR_UID | FOR_GID };
 
 /* Add the extent ASKED, which stands at WHERE. Returns 0, DIALECT_E_EXTENT or -ENOMEM. */
-int reader_add(struct dialect_reader *reader, unsigned int kinds, struct span where,
+int reader_add(struct dialect_reader *r, unsigned int kinds, struct span where,
 	       struct extent asked);
 
 /* Take the next line that holds a word; false at the end of the text. */
-bool reader_line(struct dialect_reader *reader, struct span *ret_line);
+bool reader_line(struct dialect_reader *r, struct span *ret_line);
 
 /* Refuse a word that is left of LINE. Returns 0 or DIALECT_E_FORM. */
-int reader_end(struct dialect_reader *reader, struct span *line);
+int reader_end(struct dialect_reader *r, struct span *line);
 
 /* Take the next word out of REST; an empty one at the end of REST if there is none. */
 struct span span_word(struct span *rest);

@@ -57,12 +57,14 @@ int dialect_write_kernel(FILE *out, const struct dialect *dialect,
 {
 	char text[IDMAP_TEXT];
 	enum id_kind missing = missing_kind(maps);
+	size_t len;
 
 	(void)dialect;
 	if (missing == ID_KINDS)
 		return cannot(why, ID_GID, NULL,
 			      "its text has room for one kind; ask for -u or -g alone");
-	fwrite(text, 1, idmap_format(&maps->maps[ID_KINDS - 1 - missing], text), out);
+	len = idmap_format(&maps->maps[ID_KINDS - 1 - missing], text);
+	fwrite(text, 1, len, out);
 	return 0;
 }
 

@@ -54,7 +54,7 @@ struct dialect {
 	const char *form; /* for a person: "--map-users=INNER:OUTER:COUNT ..." */
 	int (*write)(FILE *out, const struct dialect *dialect,
 		     const struct dialect_maps *maps, struct dialect_refusal *why);
-	int (*read)(struct dialect_reader *reader);
+	int (*read)(struct dialect_reader *r);
 	const struct dialect_row *row; /* NULL: not a dialect of options */
 };
 
