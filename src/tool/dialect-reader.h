@@ -33,7 +33,7 @@ int reader_refuse(struct dialect_reader *r, struct span value, int error);
 int reader_refuse_form(struct dialect_reader *r, struct span value, const char *wanted);
 
 /* Returns 0 or DIALECT_E_NUMBER. */
-int reader_number(struct dialect_reader *r, struct span value, uint32_t *ret_number);
+int reader_number(struct dialect_reader *r, struct span span, uint32_t *ret_number);
 
 /* The kinds that one extent goes to, as a set of bits. */
 enum { FOR_UID = 1 << ID_UID, FOR_GID = 1 << ID_GID, FOR_BOTH = FOR_UID | FOR_GID };
