@@ -8,7 +8,6 @@
 #include "writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -263,6 +262,16 @@ static noreturn void end_like(int status)
 	_exit(128 + sig);
 }
 
+static const char *exec_reason(const char *command, int error)
+{
+	if (error == -ENOENT && !strchr(command, '/'))
+		return "not found in PATH";
+	if (error == -ENOEXEC)
+		return "neither a program nor a script with a #! line (no shell is "
+		       "started)";
+	return strerror(-error);
+}
+
 /* The last steps, in the process that becomes COMMAND. Returns only what failed. */
 static int become_command(const struct exec *exec)
 {
@@ -275,9 +284,8 @@ static int become_command(const struct exec *exec)
 		return command_fail(COMMAND_FAILED, message);
 	}
 	r = spawn_exec(exec->command);
-	message_fail(&message, "%s: %s%s", exec->command[0], strerror(-r),
-		     r == -ENOEXEC ? " (a script needs its #! line: no shell is started)"
-				   : "");
+	message_fail(&message, "%s: %s", exec->command[0],
+		     exec_reason(exec->command[0], r));
 	return command_fail(r == -ENOENT ? 127 : 126, message);
 }
 
@@ -313,26 +321,11 @@ static int plan(struct exec *exec)
 	return r == 0 ? COMMAND_DONE : command_fail(COMMAND_FAILED, message);
 }
 
-/* Else a descriptor of ours could get the number of a stream that the caller has closed, and
- * be taken for it. COMMAND finds closed what was closed. */
-static void hold_standard_streams(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
-}
-
 int cmd_exec(int argc, char **argv)
 {
 	struct exec exec = {0};
-	int status;
+	int status = read_command_line(&exec, argc, argv);
 
-	hold_standard_streams();
-	status = read_command_line(&exec, argc, argv);
 	if (status < 0)
 		status = plan(&exec);
 	if (status == COMMAND_DONE && exec.command)
