@@ -80,3 +80,29 @@ plot() {
 		$(cat)
 	END
 }
+
+# Owners of the files in the benchmarks below: 340 outer IDs, 1000, 1002, .. 1678.
+owner() {
+	echo $((1000 + 2 * ($1 % 340)))
+}
+
+# make_namespaces N...: user namespaces that idmap sets up with N extents each; their PIDs are in
+# NAMESPACES. All owners are mapped, in N equal shares: with 5 the first extent is 0:1000:135, for
+# 68 owners, the next one 136:1136:135; the gap keeps them from being merged.
+make_namespaces() {
+	local n i maps
+	NAMESPACES=()
+	for n; do
+		unshare -U sleep infinity &
+		NAMESPACES+=("$!")
+		until [ "$(readlink "/proc/$!/ns/user")" != "$(readlink /proc/self/ns/user)" ]; do
+			sleep 0.01
+		done
+		maps=()
+		for ((i = 0; i < n; i++)); do
+			local from=$((340 * i / n)) to=$((340 * (i + 1) / n))
+			maps+=("$((2 * from)):$((1000 + 2 * from)):$((2 * (to - from) - 1))")
+		done
+		"$IDMAP" "$!" "${maps[@]}"
+	done
+}
