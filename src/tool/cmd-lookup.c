@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "command.h"
+
+#include "../trusted/autoclose.h"
+#include "../trusted/procmap.h"
+#include "../trusted/target.h"
+#include "algebra.h"
+#include "idstream.h"
+#include "index.h"
+#include "message.h"
+#include "progress.h"
+#include "request.h"
+#include "table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+	"Usage: idmap lookup [OPTION]... [PID|fd:N|MAP...] [--through MAP...]... "
+	"ID...|-\n"
+	"\n"
+	"Translate inner IDs to outer ones, one answer a line; \"unmapped\" makes the "
+	"exit\n"
+	"status 1. - takes IDs from stdin, one a line. Without a process and MAPs the "
+	"map\n"
+	"is the one that would be written for you. Of two or more numbers the first is "
+	"a\n"
+	"PID, unless MAPs or an option other than -g, -r and --overflow say which map "
+	"is\n"
+	"meant.\n"
+	"\n"
+	"Several maps are composed into one, from the innermost namespace to the "
+	"outermost.\n"
+	"\n"
+	"  -u, --uid              user IDs (default)\n"
+	"  -g, --gid              group IDs\n"
+	"  -r, --reverse          outer IDs to inner ones\n"
+	"      --pid PID|fd:N     the next map is the live one of a process, its outer "
+	"IDs as\n"
+	"                         seen from here\n"
+	"      --through          the next map is of the MAPs that follow\n"
+	"      --overflow         for an unmapped ID, what a process inside sees in its "
+	"place\n"
+	"      --layout NAME      root, keep-id, subids or self [root]\n"
+	"      --size N           let the layout have N inner IDs (65536, 64k)\n"
+	"      --identity A[-B]   short for +A:A:N, N being B - A + 1\n"
+	"      --user NAME        use the grants of NAME\n"
+	"      --json, --raw, --noheadings\n"
+	"                         a table\n"
+	"  -o, --output LIST      a table of these columns: TYPE,INNER,OUTER\n"
+	"  -h, --help             show this\n";
+
+enum { LOOKUP_PID = REQUEST_OWN, LOOKUP_THROUGH, LOOKUP_OVERFLOW };
+
+static const struct option longs[] = {
+	REQUEST_LONG,
+	{"reverse", no_argument, NULL, 'r'},
+	{"pid", required_argument, NULL, LOOKUP_PID},
+	{"through", no_argument, NULL, LOOKUP_THROUGH},
+	{"overflow", no_argument, NULL, LOOKUP_OVERFLOW},
+	TABLE_LONG,
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* One map of the chain: a process's, or what the specs make from number FIRST on. */
+struct hop {
+	const char *target;
+	size_t first;
+};
+
+struct lookup {
+	struct request request;
+	struct table_options table;
+	enum id_kind kind;
+	enum index_direction direction;
+	bool overflow;
+	struct hop
+		*hops; /* owned; hops[0] is what stands before any --pid and --through */
+	size_t n_hops;
+	const char **words; /* owned: the IDs */
+	size_t n_words;
+	struct index index;
+};
+
+static void lookup_clear(struct lookup *lookup)
+{
+	request_clear(&lookup->request);
+	free(lookup->hops);
+	free(lookup->words);
+}
+
+/* The command line */
+
+static int take_word(struct lookup *lookup, const char *word, char **ret_message)
+{
+	if (strncmp(word, "fd:", 3) != 0) {
+		lookup->words[lookup->n_words++] = word;
+		return 0;
+	}
+	if (lookup->hops[0].target)
+		return message_fail(ret_message,
+				    "'%s': the process is %s already; --pid adds another",
+				    word, lookup->hops[0].target);
+	lookup->hops[0].target = word;
+	return 0;
+}
+
+static int take_option(struct lookup *lookup, int option, char **ret_message)
+{
+	struct hop next = {.first = lookup->request.n};
+
+	switch (option) {
+	case REQUEST_WORD:
+		return take_word(lookup, optarg, ret_message);
+	case 'r':
+		lookup->direction = INDEX_TO_INNER;
+		return 0;
+	case LOOKUP_OVERFLOW:
+		lookup->overflow = true;
+		return 0;
+	case LOOKUP_PID:
+		next.target = optarg;
+		/* fall through */
+	case LOOKUP_THROUGH:
+		lookup->hops[lookup->n_hops++] = next;
+		return 0;
+	default:
+		return table_option(&lookup->table, option, optarg) ? 0 : -1;
+	}
+}
+
+static size_t hop_end(const struct lookup *lookup, size_t hop)
+{
+	return hop + 1 < lookup->n_hops ? lookup->hops[hop + 1].first : lookup->request.n;
+}
+
+/* An option of the layout is given, so that the plan is meant and no process. */
+static bool plan_is_meant(const struct request *request)
+{
+	return request->user || request->size > 0 || request->layout != LAYOUT_ROOT;
+}
+
+/* See which number is the PID, and drop hops[0] when the chain begins with an option. */
+static void settle_first_hop(struct lookup *lookup)
+{
+	struct hop *first = &lookup->hops[0];
+
+	if (first->target || hop_end(lookup, 0) > 0 || plan_is_meant(&lookup->request))
+		return;
+	if (lookup->n_hops > 1) {
+		lookup->n_hops--;
+		memmove(first, first + 1, lookup->n_hops * sizeof(*first));
+	} else if (lookup->n_words > 1) {
+		first->target = lookup->words[0];
+		lookup->n_words--;
+		memmove(lookup->words, lookup->words + 1,
+			lookup->n_words * sizeof(*lookup->words));
+	}
+}
+
+static int check_hops(const struct lookup *lookup, char **ret_message)
+{
+	for (size_t i = 0; i < lookup->n_hops; i++) {
+		const struct hop *hop = &lookup->hops[i];
+		bool maps = hop_end(lookup, i) > hop->first;
+
+		if (hop->target && maps)
+			return message_fail(
+				ret_message,
+				"MAPs and process %s: one map can't be both; "
+				"--through before the MAPs makes them the next",
+				hop->target);
+		if (!hop->target && !maps && hop != lookup->hops)
+			return message_fail(ret_message, "--through: no MAP follows");
+	}
+	return 0;
+}
+
+static bool wants_table(const struct lookup *lookup)
+{
+	const struct table_options *table = &lookup->table;
+
+	return table->json || table->raw || table->noheadings || table->columns;
+}
+
+static bool is_stream(const struct lookup *lookup)
+{
+	return lookup->n_words == 1 && strcmp(lookup->words[0], "-") == 0;
+}
+
+static int finish_options(struct lookup *lookup, char **ret_message)
+{
+	const bool *kinds = lookup->request.kinds;
+
+	lookup->kind = kinds[ID_UID] ? ID_UID : ID_GID;
+	lookup->request.kinds[ID_UID] = lookup->kind == ID_UID;
+	lookup->request.kinds[ID_GID] = lookup->kind == ID_GID;
+	settle_first_hop(lookup);
+	if (lookup->n_words == 0)
+		return message_fail(ret_message,
+				    "no ID: give IDs, or - to take them from stdin");
+	if (is_stream(lookup) && wants_table(lookup))
+		return message_fail(ret_message,
+				    "-: a stream is answered one line an ID; tables and "
+				    "JSON are for IDs of the command line");
+	return check_hops(lookup, ret_message);
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int read_command_line(struct lookup *lookup, int argc, char **argv)
+{
+	char *message = NULL;
+	int option, r = 0;
+
+	while (r == 0 && (option = request_next(&lookup->request, argc, argv,
+						REQUEST_SHORT TABLE_SHORT "rh", longs,
+						&message)) != -1) {
+		if (option == 'h') {
+			fputs(usage, stdout);
+			return COMMAND_DONE;
+		}
+		if (option == '?')
+			return message ? command_fail(COMMAND_USAGE, message)
+				       : COMMAND_USAGE;
+		r = take_option(lookup, option, &message);
+	}
+	for (; r == 0 && optind < argc; optind++)
+		r = take_word(lookup, argv[optind], &message);
+	if (r == 0)
+		r = finish_options(lookup, &message);
+	return r == 0 ? -1 : command_fail(COMMAND_USAGE, message);
+}
+
+/* The map */
+
+static int read_live(const char *target, enum id_kind kind, struct idmap *ret_map,
+		     char **ret_message)
+{
+	AUTOCLOSE int dir = -1;
+	int r = target_open(target, &dir);
+
+	if (r != 0)
+		return message_fail(ret_message, "%s %s", target, target_reason(r));
+	r = procmap_read(dir, kind, ret_map);
+	if (r != 0)
+		return message_fail(ret_message, "reading %s of %s: %s",
+				    id_words[kind].map, target, strerror(-r));
+	return 0;
+}
+
+/* What MAPs alone make, whatever the namespace they are looked up in. */
+static int plan_maps(const struct mapspec *specs, size_t n, enum id_kind kind,
+		     struct idmap *ret_map, char **ret_message)
+{
+	__attribute__((cleanup(plan_clear))) struct plan plan = {0};
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct plan_refusal why;
+	int r = plan_apply(&plan, kind, specs, n, &why);
+
+	if (r == 0)
+		r = plan_finish(&plan, NULL, page, ret_map, &why);
+	if (r != 0)
+		*ret_message = r < 0 ? NULL : plan_explain(kind, r, &why, NULL, NULL);
+	return r;
+}
+
+/* What would be written. */
+static int plan_layout_of(const struct lookup *lookup, struct idmap *ret_map,
+			  char **ret_message)
+{
+	struct request request = lookup->request;
+	struct answer answer = {0};
+	int r;
+
+	request.n = hop_end(lookup, 0);
+	r = request_plan(&request, false, &answer, ret_message);
+	if (r == 0)
+		*ret_map = answer.maps[lookup->kind];
+	answer_clear(&answer);
+	return r;
+}
+
+static int hop_map(const struct lookup *lookup, size_t i, struct idmap *ret_map,
+		   char **ret_message)
+{
+	const struct hop *hop = &lookup->hops[i];
+	const struct mapspec *specs = lookup->request.specs + hop->first;
+	size_t n = hop_end(lookup, i) - hop->first;
+
+	if (hop->target)
+		return read_live(hop->target, lookup->kind, ret_map, ret_message);
+	if (i == 0 && !mapspec_has_base(specs, n, lookup->kind))
+		return plan_layout_of(lookup, ret_map, ret_message);
+	return plan_maps(specs, n, lookup->kind, ret_map, ret_message);
+}
+
+static int build_index(struct lookup *lookup, char **ret_message)
+{
+	struct idmap_refusal why;
+	struct idmap map, next;
+
+	if (hop_map(lookup, 0, &map, ret_message) != 0)
+		return -1;
+	for (size_t i = 1; i < lookup->n_hops; i++) {
+		if (hop_map(lookup, i, &next, ret_message) != 0)
+			return -1;
+		if (idmap_compose(&map, &next, &map) != 0)
+			return message_fail(ret_message,
+					    "map %zu of the chain splits the maps before "
+					    "it into more than %u extents, which no "
+					    "namespace can have",
+					    i + 1, IDMAP_EXTENTS);
+	}
+	if (index_build(&lookup->index, &map, &why) == 0)
+		return 0;
+	return message_fail(ret_message, "%u:%u:%u and %u:%u:%u overlap", why.first.inner,
+			    why.first.outer, why.first.count, why.second.inner,
+			    why.second.outer, why.second.count);
+}
+
+/* Questions and answers */
+
+static uint32_t ask(const struct lookup *lookup, uint32_t id)
+{
+	return lookup->direction == INDEX_TO_OUTER ? index_outer(&lookup->index, id)
+						   : index_inner(&lookup->index, id);
+}
+
+static const char *bad_id(int error)
+{
+	return error == ID_E_RANGE ? "is over 4294967294, the largest ID"
+				   : id_reason(error);
+}
+
+/* What stands for an unmapped ID: a word, or the overflow ID. */
+static int unmapped_text(const struct lookup *lookup, char ret_text[16],
+			 char **ret_message)
+{
+	static const char *const paths[ID_KINDS] = {
+		[ID_UID] = "/proc/sys/kernel/overflowuid",
+		[ID_GID] = "/proc/sys/kernel/overflowgid",
+	};
+	const char *path = paths[lookup->kind];
+	FILE *file;
+	bool read;
+
+	strcpy(ret_text, "unmapped");
+	if (!lookup->overflow)
+		return 0;
+	file = fopen(path, "re");
+	read = file && fgets(ret_text, 16, file);
+	if (file)
+		fclose(file);
+	if (!read)
+		return message_fail(ret_message, "--overflow: %s: %s", path,
+				    strerror(errno));
+	ret_text[strcspn(ret_text, "\n")] = '\0';
+	return 0;
+}
+
+enum { TYPE, INNER, OUTER };
+static const struct table_column columns[] = {
+	[TYPE] = {.name = "TYPE"},
+	[INNER] = {.name = "INNER", .number = true, .right = true},
+	[OUTER] = {.name = "OUTER", .number = true, .right = true},
+};
+
+static int add_row(const struct lookup *lookup, uint32_t id, const char *unmapped,
+		   struct table *table)
+{
+	bool outwards = lookup->direction == INDEX_TO_OUTER;
+	size_t asked = outwards ? INNER : OUTER, answered = outwards ? OUTER : INNER;
+	uint32_t answer = ask(lookup, id);
+	int r = table_row(table);
+
+	if (r == 0)
+		r = table_set(table, TYPE, "%s", id_words[lookup->kind].word);
+	if (r == 0)
+		r = table_set(table, asked, "%u", id);
+	if (r != 0)
+		return r;
+	if (answer != ID_NONE)
+		return table_set(table, answered, "%u", answer);
+	/* In JSON a number that is not there is null. */
+	if (lookup->table.json && !lookup->overflow)
+		return 0;
+	return table_set(table, answered, "%s", unmapped);
+}
+
+static int print_table(const struct lookup *lookup, const uint32_t *ids,
+		       const char *unmapped, char **ret_message)
+{
+	struct table table = {0};
+	int r = table_new("ids", columns, sizeof(columns) / sizeof(*columns),
+			  &lookup->table, &table);
+
+	if (r == TABLE_E_COLUMN)
+		return message_fail(
+			ret_message,
+			"-o %s: the columns are TYPE, INNER and OUTER, each at "
+			"most once, with commas between",
+			lookup->table.columns);
+	for (size_t i = 0; i < lookup->n_words && r == 0; i++)
+		r = add_row(lookup, ids[i], unmapped, &table);
+	if (r == 0)
+		r = table_print(&table, 1, stdout);
+	table_clear(&table);
+	return r == 0 ? 0
+		      : message_fail(ret_message, "printing the table: %s", strerror(-r));
+}
+
+static void print_lines(const struct lookup *lookup, const uint32_t *ids,
+			const char *unmapped)
+{
+	for (size_t i = 0; i < lookup->n_words; i++) {
+		uint32_t answer = ask(lookup, ids[i]);
+
+		if (answer == ID_NONE)
+			puts(unmapped);
+		else
+			printf("%u\n", answer);
+	}
+}
+
+static int parse_words(const struct lookup *lookup, uint32_t *ret_ids, char **ret_message)
+{
+	for (size_t i = 0; i < lookup->n_words; i++) {
+		const char *word = lookup->words[i];
+		int r = id_parse(word, strlen(word), &ret_ids[i]);
+
+		if (r == 0 && ret_ids[i] == ID_NONE)
+			r = ID_E_RANGE;
+		if (r != 0)
+			return message_fail(ret_message, "ID '%s' %s", word, bad_id(r));
+	}
+	return 0;
+}
+
+static int answer_words(struct lookup *lookup, const uint32_t *ids)
+{
+	char *message = NULL, unmapped[16];
+	int r = build_index(lookup, &message);
+	size_t missing = 0;
+
+	if (r == 0)
+		r = unmapped_text(lookup, unmapped, &message);
+	if (r == 0 && wants_table(lookup))
+		r = print_table(lookup, ids, unmapped, &message);
+	else if (r == 0)
+		print_lines(lookup, ids, unmapped);
+	if (r != 0)
+		return command_fail(COMMAND_FAILED, message);
+	for (size_t i = 0; i < lookup->n_words; i++)
+		missing += ask(lookup, ids[i]) == ID_NONE;
+	return missing ? COMMAND_FAILED : COMMAND_DONE;
+}
+
+static int run_words(struct lookup *lookup)
+{
+	uint32_t *ids = calloc(lookup->n_words, sizeof(*ids));
+	char *message = NULL;
+	int status;
+
+	if (!ids)
+		return command_fail(COMMAND_FAILED, NULL);
+	status = parse_words(lookup, ids, &message) == 0
+			 ? answer_words(lookup, ids)
+			 : command_fail(COMMAND_USAGE, message);
+	free(ids);
+	return status;
+}
+
+/* Streams */
+
+static struct {
+	struct idstream in;
+	uint32_t ids[IDSTREAM_IDS];
+	char text[IDSTREAM_TEXT];
+	char unmapped[16];
+	struct progress progress;
+	size_t done;
+	size_t missing;
+} stream;
+
+static void show_progress(void)
+{
+	if (progress_due(&stream.progress))
+		fprintf(stderr, "%zu IDs\r", stream.done);
+}
+
+static void answer_batch(const struct lookup *lookup, size_t n)
+{
+	size_t len;
+
+	stream.missing += index_translate(&lookup->index, lookup->direction, stream.ids,
+					  n, stream.ids);
+	stream.done += n;
+	len = idstream_format(stream.ids, n, stream.unmapped, stream.text);
+	fwrite(stream.text, 1, len, stdout);
+	fflush(stdout);
+}
+
+static int stream_failed(int error)
+{
+	const int shown = stream.in.len < 40 ? (int)stream.in.len : 40;
+	char *message = NULL;
+
+	if (error < 0)
+		message_fail(&message, "stdin: %s", strerror(-error));
+	else
+		message_fail(&message, "stdin:%zu: '%.*s' %s", stream.in.line, shown,
+			     stream.in.bytes, bad_id(error));
+	return command_fail(COMMAND_FAILED, message);
+}
+
+static int run_stream(struct lookup *lookup)
+{
+	char *message = NULL;
+	size_t n;
+	int r;
+
+	if (build_index(lookup, &message) != 0 ||
+	    unmapped_text(lookup, stream.unmapped, &message) != 0)
+		return command_fail(COMMAND_FAILED, message);
+	stream.in.fd = STDIN_FILENO;
+	/* Who types the IDs sees how far he is. */
+	progress_start(&stream.progress, isatty(STDERR_FILENO) && !isatty(STDIN_FILENO));
+	do {
+		n = 0;
+		r = idstream_read(&stream.in, stream.ids, &n);
+		answer_batch(lookup, n);
+		show_progress();
+	} while (r == 0 && n > 0 && !ferror(stdout));
+	if (stream.progress.shown)
+		fputs("\033[K", stderr);
+	if (r != 0)
+		return stream_failed(r);
+	return stream.missing ? COMMAND_FAILED : COMMAND_DONE;
+}
+
+int cmd_lookup(int argc, char **argv)
+{
+	__attribute__((cleanup(lookup_clear))) struct lookup lookup = {.n_hops = 1};
+	int status;
+
+	lookup.hops = calloc((size_t)argc + 1, sizeof(*lookup.hops));
+	lookup.words = calloc((size_t)argc + 1, sizeof(*lookup.words));
+	if (!lookup.hops || !lookup.words)
+		return command_fail(COMMAND_FAILED, NULL);
+	status = read_command_line(&lookup, argc, argv);
+	if (status != -1)
+		return status;
+	return is_stream(&lookup) ? run_stream(&lookup) : run_words(&lookup);
+}
