@@ -64,10 +64,10 @@ struct dump {
 	struct table_options table;
 	const char *target;           /* NULL: none */
 	const struct dialect *format; /* NULL: a table */
-	const struct dialect *from;
-	bool absent[ID_KINDS]; /* --from: not in what was read */
-	bool planned;          /* not live */
-	bool ours;             /* live: the target is in our own user namespace */
+	const struct dialect *from;   /* NULL: no FILE */
+	const char *file;
+	bool planned; /* not live */
+	bool ours;    /* live: the target is in our own user namespace */
 };
 
 static void dump_clear(struct dump *dump)
@@ -141,7 +141,7 @@ static int add_maps(struct request *request, const struct dialect_maps *read,
 	return 0;
 }
 
-static int read_from(struct dump *dump, const char *path, char **ret_message)
+static int read_from(struct dump *dump, char **ret_message)
 {
 	struct dialect_maps read = {0};
 	struct dialect_refusal why;
@@ -149,26 +149,33 @@ static int read_from(struct dump *dump, const char *path, char **ret_message)
 	size_t len = 0;
 	int r;
 
-	if (read_file(path, &text, &len, ret_message) != 0)
+	if (read_file(dump->file, &text, &len, ret_message) != 0)
 		return -1;
 	r = dialect_read(dump->from, text ? text : "", len, (size_t)sysconf(_SC_PAGESIZE),
 			 &read, &why);
 	if (r != 0)
-		*ret_message = r < 0 ? NULL : dialect_explain(dump->from, path, r, &why);
+		*ret_message =
+			r < 0 ? NULL : dialect_explain(dump->from, dump->file, r, &why);
 	else
 		r = add_maps(&dump->request, &read, ret_message);
 	free(text);
-	dump->from = NULL;
+	if (r != 0)
+		return r;
 	/* A kind that the text does not say is not made up from a layout. */
-	for (enum id_kind kind = ID_UID; r == 0 && kind <= ID_GID; kind++)
-		dump->absent[kind] = !read.overlay && read.maps[kind].n == 0;
-	return r;
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
+		dump->request.kinds[kind] &= read.overlay || read.maps[kind].n > 0;
+	if (!dump->request.kinds[ID_UID] && !dump->request.kinds[ID_GID])
+		return message_fail(ret_message, "%s holds no map of the kind asked for",
+				    dump->file);
+	return 0;
 }
 
 static int take_word(struct dump *dump, const char *word, char **ret_message)
 {
-	if (dump->from)
-		return read_from(dump, word, ret_message);
+	if (dump->from && !dump->file) {
+		dump->file = word;
+		return 0;
+	}
 	if (dump->target)
 		return message_fail(ret_message, "'%s': the process is %s already", word,
 				    dump->target);
@@ -198,12 +205,10 @@ static int finish_options(struct dump *dump, int argc, char **argv, char **ret_m
 		return message_fail(ret_message,
 				    "'%s' stands behind --, where nothing belongs",
 				    argv[optind]);
-	if (dump->from)
+	if (dump->from && !dump->file)
 		return message_fail(ret_message, "--from %s: no FILE; - is stdin",
 				    dump->from->name);
-	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
-		dump->request.kinds[kind] &= !dump->absent[kind];
-	dump->planned = !dump->target || request->n > 0 || request->user ||
+	dump->planned = !dump->target || dump->from || request->n > 0 || request->user ||
 			request->parent || request->size > 0 ||
 			request->layout != LAYOUT_ROOT;
 	return 0;
@@ -458,8 +463,11 @@ int cmd_dump(int argc, char **argv)
 
 	if (status != -1)
 		return status;
-	r = dump.planned ? request_plan(&dump.request, false, &dump.answer, &message)
-			 : read_target(&dump, &message);
+	r = dump.from ? read_from(&dump, &message) : 0;
+	if (r == 0)
+		r = dump.planned
+			    ? request_plan(&dump.request, false, &dump.answer, &message)
+			    : read_target(&dump, &message);
 	if (r != 0)
 		return command_fail(COMMAND_FAILED, message);
 	return dump.format ? print_form(&dump) : print_table(&dump);

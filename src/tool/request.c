@@ -9,7 +9,6 @@
 #include "message.h"
 #include "writer.h"
 
-#include <bsd/stdlib.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -80,10 +79,17 @@ static int set_layout(struct request *request, const char *name, char **ret_mess
 /* Sizes may be written as people do, 64k for 65536; IDs never. */
 static int set_size(struct request *request, const char *text, char **ret_message)
 {
-	int64_t size;
+	static const char units[] = "kmgKMG";
+	size_t digits = strspn(text, "0123456789");
+	const char *unit = text[digits] ? strchr(units, text[digits]) : NULL;
+	uint64_t size = 0;
+	uint32_t number;
 
-	if (text[0] >= '0' && text[0] <= '9' && dehumanize_number(text, &size) == 0 &&
-	    size > 0 && size <= ID_NONE) {
+	if (id_parse(text, digits, &number) == 0)
+		size = number;
+	if (unit)
+		size <<= 10 * ((unit - units) % 3 + 1);
+	if (size > 0 && size <= ID_NONE && text[digits + (unit != NULL)] == '\0') {
 		request->size = (uint32_t)size;
 		return 0;
 	}
@@ -122,7 +128,8 @@ static int take_option(struct request *request, int option, char **ret_message)
 		request->parent = optarg;
 		return 0;
 	case REQUEST_WORD:
-		if (strncmp(optarg, "fd:", 3) == 0 || !mapspec_looks_like(optarg))
+		if (strcmp(optarg, "-") == 0 || strncmp(optarg, "fd:", 3) == 0 ||
+		    !mapspec_looks_like(optarg))
 			return 1;
 		return add_map(request, optarg, ret_message);
 	default:
@@ -324,24 +331,10 @@ static int load_layouts(const struct request *request, struct answer *answer,
 	return 0;
 }
 
-/* MAPs are compared with the grants. A plan that is only shown does without them if it must. */
-static int load_for_maps(const struct request *request, enum id_kind kind,
-			 bool with_grants, struct answer *answer, char **ret_message)
-{
-	if (request->n == 0 || need_grants(answer, kind, ret_message) == 0)
-		return 0;
-	if (with_grants)
-		return -1;
-	free(*ret_message);
-	*ret_message = NULL;
-	return 0;
-}
-
 /* The pipeline of plan.h, for one kind. Returns as those functions do. */
-static int run_plan(const struct request *request, enum id_kind kind,
+static int run_plan(const struct request *request, enum id_kind kind, bool by_helper,
 		    struct answer *answer, struct plan_refusal *ret_why)
 {
-	const bool kinds[ID_KINDS] = {kind == ID_UID, kind == ID_GID};
 	struct plan *plan = &answer->plans[kind];
 	const struct grants *grants = &answer->grants[kind];
 	uint32_t own = own_id(&answer->account, kind);
@@ -354,7 +347,7 @@ static int run_plan(const struct request *request, enum id_kind kind,
 		r = plan_apply(plan, kind, request->specs, request->n, ret_why);
 	if (r != 0)
 		return r;
-	if (writer_needs_grants(kinds))
+	if (by_helper)
 		plan_keep_apart(plan, own, &grants->set);
 	return plan_finish(plan, &answer->parents[kind], (size_t)sysconf(_SC_PAGESIZE),
 			   &answer->maps[kind], ret_why);
@@ -363,13 +356,17 @@ static int run_plan(const struct request *request, enum id_kind kind,
 static int plan_kind(const struct request *request, enum id_kind kind, bool with_grants,
 		     struct answer *answer, char **ret_message)
 {
+	const bool kinds[ID_KINDS] = {kind == ID_UID, kind == ID_GID};
+	bool by_helper = with_grants ||
+			 (is_from_grants(request, kind) && writer_needs_grants(kinds));
 	struct plan_refusal why;
 	int r;
 
-	if (read_parent(request, kind, &answer->parents[kind], ret_message) != 0 ||
-	    load_for_maps(request, kind, with_grants, answer, ret_message) != 0)
+	if (read_parent(request, kind, &answer->parents[kind], ret_message) != 0)
 		return -1;
-	r = run_plan(request, kind, answer, &why);
+	if (with_grants && request->n > 0 && need_grants(answer, kind, ret_message) != 0)
+		return -1;
+	r = run_plan(request, kind, by_helper, answer, &why);
 	if (r == 0 && with_grants)
 		r = plan_granted(&answer->plans[kind], own_id(&answer->account, kind),
 				 &answer->grants[kind].set, &why);

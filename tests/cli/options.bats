@@ -1,0 +1,166 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The command line: verbs, options, exit status, and where the text goes.
+
+load ../support
+
+# assert_usage_error PATTERN ARG...: status 2, a message that matches, nothing on stdout.
+assert_usage_error() {
+	local pattern=$1
+	shift
+	run -2 --separate-stderr as alice "$IDMAP" "$@"
+	assert_equal "$output" ""
+	# shellcheck disable=SC2053
+	[[ $stderr == $pattern ]] || fail "stderr is: $stderr"
+}
+
+# assert_refused PATTERN ARG...: status 1, the same.
+assert_refused() {
+	local pattern=$1
+	shift
+	run -1 --separate-stderr as alice "$IDMAP" "$@"
+	assert_equal "$output" ""
+	# shellcheck disable=SC2053
+	[[ $stderr == $pattern ]] || fail "stderr is: $stderr"
+}
+
+setup() {
+	grant_uid alice:100000:65536
+	grant_gid alice:300000:65536
+}
+
+@test "help_goes_to_stdout_and_lists_the_verbs" {
+	local verb
+	for option in -h --help; do
+		run -0 --separate-stderr "$IDMAP" "$option"
+		assert_equal "$stderr" ""
+		for verb in write dump exec lookup verify; do
+			assert_line --regexp "^  $verb +[a-z]"
+		done
+	done
+}
+
+@test "each_verb_has_help_of_its_own" {
+	local verb
+	for verb in write dump exec lookup verify; do
+		run -0 --separate-stderr "$IDMAP" "$verb" --help
+		assert_equal "$stderr" ""
+		assert_output --partial "Usage: idmap"
+		assert_output --partial "$verb"
+	done
+}
+
+@test "version_goes_to_stdout" {
+	local option
+	for option in -V --version; do
+		run -0 --separate-stderr "$IDMAP" "$option"
+		assert_output --regexp '^idmap [0-9.]+$'
+		assert_equal "$stderr" ""
+	done
+}
+
+@test "no_argument_at_all_shows_the_usage_on_stderr" {
+	run -2 --separate-stderr "$IDMAP"
+	assert_equal "$output" ""
+	[[ $stderr == "Usage: idmap"* ]]
+}
+
+@test "a_word_that_is_neither_verb_nor_process_lists_the_verbs" {
+	assert_usage_error "idmap: 'frob' is neither a PID, fd:N nor a verb;*write, dump, exec, lookup, verify" frob
+	assert_usage_error "idmap: 'writes' is neither *" writes 1
+	assert_usage_error "idmap: '' is neither *" ""
+}
+
+@test "an_unknown_option_is_named" {
+	assert_usage_error "idmap: unrecognized option '--frob'*" --frob
+	assert_usage_error "idmap: unrecognized option '--frob'*" write --frob 1
+	assert_usage_error "idmap: unrecognized option '--frob'*" dump --frob
+	assert_usage_error "idmap: invalid option -- 'x'*" dump -x
+	assert_usage_error "idmap: option '--layout' requires an argument*" dump --layout
+}
+
+@test "a_bad_value_is_named_with_its_option_and_what_would_work" {
+	assert_usage_error "idmap: --layout tree: not one of root, keep-id, subids, self" dump --layout tree
+	assert_usage_error "idmap: --identity x: *" dump --identity x
+	assert_usage_error "idmap: --identity 9-5: *" dump --identity 9-5
+	assert_usage_error "idmap: --identity 4294967295: *" dump --identity 4294967295
+	assert_usage_error "idmap: --identity 5-: *" dump --identity 5-
+	assert_usage_error "idmap: --format pod: no such form*" dump --format pod
+	assert_usage_error "idmap: --from pod: no such form*" dump --from pod
+	assert_usage_error "idmap: --from lxc: no FILE*" dump --from lxc
+	assert_usage_error "idmap: -o FROB: the columns are *" dump -o FROB
+	assert_usage_error "idmap: -o TYPE,TYPE: *" dump -o TYPE,TYPE
+}
+
+@test "sizes_are_whole_numbers_of_ids_and_may_have_a_unit" {
+	local size
+	for size in 0 -1 +5 x 1.5x "" 4294967296 5G 0x10; do
+		assert_usage_error "idmap: --size $size: not a number of IDs from 1 to 4294967295*" \
+			dump "--size=$size"
+	done
+	run -0 as alice "$IDMAP" dump -u --layout subids --size 1k -o COUNT --noheadings
+	assert_output --regexp '^ *1024$'
+}
+
+@test "ids_never_have_a_unit" {
+	assert_usage_error "idmap: *1k*" dump 1k:0:1
+	assert_usage_error "idmap: --identity 1k: *" dump --identity 1k
+}
+
+@test "a_bad_map_is_named" {
+	assert_usage_error "idmap: *0:0*" 1 0:0
+	assert_usage_error "idmap: *4294967296:0:1*" dump 4294967296:0:1
+	assert_usage_error "idmap: *010:0:1*" dump 010:0:1
+	assert_usage_error "idmap: *0:0:0*" dump 0:0:0
+}
+
+@test "write_needs_exactly_one_process" {
+	assert_usage_error "idmap: no PID or fd:N*" write
+	assert_usage_error "idmap: no PID or fd:N*" 0:0:1
+	assert_usage_error "idmap: '2': the process is 1 already" 1 2
+	assert_usage_error "idmap: '2' stands behind --*" 1 -- 2
+}
+
+@test "what_can_be_no_pid_is_a_usage_error_and_a_pid_without_process_a_failure" {
+	assert_usage_error "idmap: 0 is neither a process ID nor fd:N" 0
+	assert_usage_error "idmap: 007 is neither a process ID nor fd:N" 007
+	assert_usage_error "idmap: 4294967297 is neither a process ID nor fd:N" 4294967297
+	assert_usage_error "idmap: fd:x is neither a process ID nor fd:N" write fd:x
+	assert_refused "idmap: 4194305 is no running process" 4194305
+	assert_refused "idmap: fd:99 is not an open descriptor" fd:99
+}
+
+@test "an_unknown_user_is_named" {
+	assert_refused "idmap: --user nobody-here: no such login name or UID" dump --user nobody-here
+}
+
+@test "dump_may_stand_anywhere_before_the_maps_end" {
+	run -0 as alice "$IDMAP" --dump -u 0:1001:1
+	local expected=$output
+	run -0 as alice "$IDMAP" dump -u 0:1001:1
+	assert_output "$expected"
+	run -0 as alice "$IDMAP" -u 0:1001:1 --dump
+	assert_output "$expected"
+}
+
+@test "a_full_disk_is_a_failure" {
+	run -1 --separate-stderr as alice sh -c "$IDMAP --dump >/dev/full"
+	assert_equal "$stderr" "idmap: standard output: No space left on device"
+	run -1 --separate-stderr as alice sh -c "$IDMAP --help >/dev/full"
+	run -1 --separate-stderr as alice sh -c "$IDMAP --dump --json >/dev/full"
+	run -1 --separate-stderr as alice sh -c "$IDMAP --dump -u --format=kernel >/dev/full"
+}
+
+@test "a_closed_stdout_is_a_failure_where_there_is_output" {
+	run -1 --separate-stderr as alice sh -c "$IDMAP --dump >&-"
+	[[ $stderr == "idmap: standard output: "* ]]
+}
+
+@test "bytes_of_a_name_do_not_steer_the_terminal" {
+	run -1 --separate-stderr as alice "$IDMAP" dump --user $'\e[2Jx'
+	[[ $stderr != *$'\e'* ]]
+	[[ $stderr == *"[2Jx: no such login name"* ]]
+	run -1 --separate-stderr as 'DOMAIN\alice' "$IDMAP" dump
+	[[ $stderr == *'no entry for DOMAIN\alice or 1006 in '* ]]
+}
