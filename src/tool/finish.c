@@ -3,9 +3,7 @@
 
 #include "plan-parts.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 void plan_keep_apart(struct plan *plan, uint32_t own, const struct idset *granted)
 {
@@ -205,31 +203,26 @@ static int compare_saving(const void *a, const void *b)
 }
 
 /* LEN bytes are too many, or PLAN's extents are: which ones should go, so that most can stay? */
-static int find_saving(const struct plan *plan, size_t len, size_t page,
-		       struct plan_refusal *ret_why)
-{
-	struct planned *list = calloc(plan->n, sizeof(*list));
-	size_t drop = 0;
-
-	if (!list)
-		return -ENOMEM;
-	memcpy(list, plan->list, plan->n * sizeof(*list));
-	qsort(list, plan->n, sizeof(*list), compare_saving);
-	while (drop < plan->n && (plan->n - drop > IDMAP_EXTENTS || len >= page))
-		len -= line_length(&list[drop++].extent);
-	ret_why->drop = drop;
-	ret_why->fit = plan->n - drop;
-	for (size_t i = 0; i < drop && i < PLAN_GIVE_UP; i++)
-		ret_why->give_up[i] = list[i];
-	free(list);
-	return 0;
-}
-
-static int check_limits(const struct plan *plan, size_t page,
+static void find_saving(struct plan *plan, size_t len, size_t page,
 			struct plan_refusal *ret_why)
 {
+	size_t drop = 0;
+
+	qsort(plan->list, plan->n, sizeof(*plan->list), compare_saving);
+	while (drop < plan->n && (plan->n - drop > IDMAP_EXTENTS || len >= page)) {
+		if (drop < PLAN_GIVE_UP)
+			ret_why->give_up[drop] = plan->list[drop];
+		len -= line_length(&plan->list[drop++].extent);
+	}
+	ret_why->drop = drop;
+	ret_why->fit = plan->n - drop;
+	qsort(plan->list, plan->n, sizeof(*plan->list), extent_compare_inner);
+}
+
+static int check_limits(struct plan *plan, size_t page, struct plan_refusal *ret_why)
+{
 	struct plan_refusal why = {.have = plan->n, .want = IDMAP_EXTENTS};
-	int error = PLAN_E_EXTENTS, r;
+	int error = PLAN_E_EXTENTS;
 	size_t len = 0;
 
 	for (size_t i = 0; i < plan->n; i++)
@@ -242,9 +235,7 @@ static int check_limits(const struct plan *plan, size_t page,
 		why.want = page - 1;
 		error = PLAN_E_BYTES;
 	}
-	r = find_saving(plan, len, page, &why);
-	if (r != 0)
-		return r;
+	find_saving(plan, len, page, &why);
 	*ret_why = why;
 	return error;
 }

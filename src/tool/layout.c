@@ -141,20 +141,31 @@ static int stack_range(struct stack *stack, struct range range, size_t line)
 	return r;
 }
 
-static int stack_grants(struct stack *stack, struct cells *cells,
-			const struct grants *grants)
+static int stack_line(struct stack *stack, const struct cells *cells,
+		      const struct grant_line *line)
 {
+	uint32_t start = line->range.start, end = start + line->range.count;
+	struct range range = {0};
 	int r = 0;
 
-	for (size_t i = 0; i < grants->n; i++) {
-		uint32_t start = grants->lines[i].range.start;
-		uint32_t end = start + grants->lines[i].range.count;
-		struct range range;
+	while (r == 0 && stack->left > 0 && cells_take(cells, &start, end, &range))
+		r = stack_range(stack, range, line->line);
+	return r;
+}
 
-		while (r == 0 && stack->left > 0 &&
-		       cells_take(cells, &start, end, &range))
-			r = stack_range(stack, range, grants->lines[i].line);
-	}
+/* Stack all of GRANTS, but for the own ID where it has its place already. */
+static int stack_grants(struct stack *stack, enum layout layout, uint32_t own,
+			const struct grants *grants)
+{
+	struct cells cells = {0};
+	struct range placed = {0};
+	int r = cells_make(&cells, own, grants);
+
+	if (r == 0 && layout != LAYOUT_SUBIDS)
+		cells_take(&cells, &(uint32_t){own}, own + 1, &placed);
+	for (size_t i = 0; i < grants->n && r == 0; i++)
+		r = stack_line(stack, &cells, &grants->lines[i]);
+	cells_clear(&cells);
 	return r;
 }
 
@@ -176,22 +187,16 @@ static int place_own(struct stack *stack, enum layout layout, uint32_t own)
 int plan_layout(struct plan *plan, enum layout layout, uint32_t own,
 		const struct grants *grants, uint32_t size, struct plan_refusal *ret_why)
 {
-	__attribute__((cleanup(cells_clear))) struct cells cells = {0};
 	struct stack stack = {plan, ID_NONE, 0, size ? size : ID_NONE};
-	struct range taken;
-	int r = place_own(&stack, layout, own);
+	int r;
 
-	if (r == 0 && layout != LAYOUT_SELF) {
-		if (grants->n == 0) {
-			*ret_why = (struct plan_refusal){0};
-			return PLAN_E_GRANT;
-		}
-		r = cells_make(&cells, own, grants);
-		if (r == 0 && layout != LAYOUT_SUBIDS)
-			cells_take(&cells, &(uint32_t){own}, own + 1, &taken);
-		if (r == 0)
-			r = stack_grants(&stack, &cells, grants);
+	if (layout != LAYOUT_SELF && grants->n == 0) {
+		*ret_why = (struct plan_refusal){0};
+		return PLAN_E_GRANT;
 	}
+	r = place_own(&stack, layout, own);
+	if (r == 0 && layout != LAYOUT_SELF)
+		r = stack_grants(&stack, layout, own, grants);
 	if (r == 0 && size > 0 && stack.left > 0) {
 		*ret_why = (struct plan_refusal){.have = size - stack.left, .want = size};
 		r = PLAN_E_SIZE;

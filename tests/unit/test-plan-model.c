@@ -251,10 +251,13 @@ static bool continues(const struct model *m, const struct question *q, uint32_t 
 {
 	bool own_alone = q->apart;
 
+	if (id == 0 || id >= UNIVERSE)
+		return false;
+
 	for (size_t i = 0; i < q->grants.n; i++)
 		if (q->own - q->lines[i].range.start < q->lines[i].range.count)
 			own_alone = false;
-	return id > 0 && m->outer[id] >= 0 && m->outer[id - 1] + 1 == m->outer[id] &&
+	return m->outer[id] >= 0 && m->outer[id - 1] + 1 == m->outer[id] &&
 	       m->outer[id - 1] >= 0 &&
 	       !(own_alone &&
 		 (m->outer[id] == (int)q->own || m->outer[id - 1] == (int)q->own));
@@ -272,7 +275,7 @@ static int model_missing(const struct model *m, const struct question *q,
 		return -1;
 	for (start = bad; continues(m, q, start); start--)
 		;
-	for (end = bad + 1; end < UNIVERSE && continues(m, q, end); end++)
+	for (end = bad + 1; continues(m, q, end); end++)
 		;
 	*ret_missing = (struct range){(uint32_t)m->outer[bad], 0};
 	for (uint32_t i = bad; i < end && frame(q, m->outer[i]) < 0; i++)
@@ -311,7 +314,7 @@ static struct origin model_origin(const struct model *m, const struct question *
 	while (continues(m, q, id))
 		id--;
 	origin = m->origin[id];
-	while (++id < UNIVERSE && continues(m, q, id))
+	while (continues(m, q, ++id))
 		join(&origin, m->origin[id]);
 	return origin;
 }
@@ -355,11 +358,11 @@ static size_t model_drop(struct text text, size_t page)
 	size_t drop = 0;
 
 	while (drop < text.n && text.len >= page) {
-		struct extent *longest = NULL;
+		struct extent *longest = &text.lines[0];
 
 		for (size_t i = 0; i < text.n; i++)
 			if (text.lines[i].count > 0 &&
-			    (!longest ||
+			    (longest->count == 0 ||
 			     line_length(&text.lines[i]) > line_length(longest)))
 				longest = &text.lines[i];
 		text.len -= line_length(longest);
