@@ -112,11 +112,11 @@ static void random_parent(struct question *q)
 static void random_question(struct question *q)
 {
 	*q = (struct question){
-		.layout = (enum layout)tap_below(4),
+		.layout = tap_below(4),
 		.has_layout = tap_below(4) > 0,
 		.own = tap_below(UNIVERSE),
 		.size = tap_below(4) ? 0 : 1 + tap_below(UNIVERSE),
-		.kind = (enum id_kind)tap_below(2),
+		.kind = tap_below(2),
 		.apart = tap_below(2),
 		.page = tap_below(4) ? 4096 : 10 + tap_below(100),
 	};
