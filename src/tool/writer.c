@@ -54,14 +54,6 @@ static bool is_owner(int dir)
 	return ns >= 0 && ioctl(ns, NS_GET_OWNER_UID, &owner) == 0 && owner == geteuid();
 }
 
-static bool maps_root(const struct idmap *map)
-{
-	for (size_t i = 0; i < map->n; i++)
-		if (map->extents[i].outer == 0)
-			return true;
-	return false;
-}
-
 static bool is_alone(const struct idmap *map, uint32_t own)
 {
 	return map->n == 0 || (map->n == 1 && map->extents[0].count == 1 &&
@@ -90,7 +82,7 @@ static void await_namespace(int dir)
 	}
 }
 
-/* The rules of new_idmap_permitted() and verify_root_map() in kernel/user_namespace.c. */
+/* The rules of new_idmap_permitted() in kernel/user_namespace.c. */
 enum writer_way writer_choose(int dir, const struct idmap maps[ID_KINDS])
 {
 	bool kinds[ID_KINDS] = {maps[ID_UID].n > 0, maps[ID_GID].n > 0};
@@ -98,8 +90,7 @@ enum writer_way writer_choose(int dir, const struct idmap maps[ID_KINDS])
 
 	await_namespace(dir);
 	owner = is_owner(dir);
-	if (!writer_needs_grants(kinds) && (owner || has_capability(CAP_SYS_ADMIN)) &&
-	    (!maps_root(&maps[ID_UID]) || has_capability(CAP_SETFCAP)))
+	if (!writer_needs_grants(kinds) && (owner || has_capability(CAP_SYS_ADMIN)))
 		return WRITER_DIRECT;
 	if (owner && is_alone(&maps[ID_UID], geteuid()) &&
 	    is_alone(&maps[ID_GID], getegid()))
@@ -203,9 +194,8 @@ static const char *write_hint(int error)
 {
 	switch (error) {
 	case -EPERM:
-		return " (in the way may be a security module, or a parent map that has "
-		       "not "
-		       "these outer IDs)";
+		return " (in the way may be outer 0 without CAP_SETFCAP, a parent map "
+		       "without these outer IDs, or a security module)";
 	case -EACCES:
 		return " (the process is not dumpable, or belongs to another user)";
 	default:

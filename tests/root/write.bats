@@ -131,6 +131,13 @@ start_and_write() {
 	assert_equal "$(cat "/proc/$TARGET/setgroups")" allow
 }
 
+@test "a_direct_write_that_fails_leaves_the_other_map_alone" {
+	spawn_userns alice
+	run -1 --separate-stderr setpriv --bounding-set=-setfcap "$IDMAP" "$TARGET" 0:0:10
+	assert_message "idmap: writing uid_map: Operation not permitted*outer 0 without CAP_SETFCAP*"
+	assert_untouched
+}
+
 @test "root_writes_the_layout_of_another_user" {
 	spawn_userns alice
 	write root --user alice
