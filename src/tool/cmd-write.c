@@ -15,9 +15,8 @@
 static const char usage[] =
 	"Usage: idmap [write] [OPTION]... PID|fd:N [MAP]...\n"
 	"\n"
-	"Write uid_map and gid_map of the user namespace that the process has unshared, "
-	"read\n"
-	"them back and verify them. fd:N is a descriptor of /proc/PID, or a pidfd.\n"
+	"Write uid_map and gid_map of the user namespace that the process has unshared,\n"
+	"read them back and verify them. fd:N is a descriptor of /proc/PID, or a pidfd.\n"
 	"\n"
 	"MAP is [+|-][u:|g:|b:]INNER:OUTER:COUNT, or -[u:|g:|b:]INNER:COUNT.\n"
 	"\n"
