@@ -19,6 +19,7 @@
  *  9. All privilege is dropped before anything is said.
  */
 
+#include "../trusted/diagnose.h"
 #include "../trusted/grant.h"
 #include "../trusted/privs.h"
 #include "../trusted/procmap.h"
@@ -64,7 +65,7 @@ static void record(const struct call *call, int priority, const char *answer)
 static _Noreturn __attribute__((format(printf, 2, 3))) void fail(const struct call *call,
 								 const char *format, ...)
 {
-	char reason[512];
+	char reason[2048];
 	va_list args;
 
 	privs_drop();
@@ -237,37 +238,43 @@ static bool maps_outer_zero(const struct idmap *map)
 	return false;
 }
 
+/* The kernel has refused WHAT: shadow's line, then the cause, found without any privilege. */
+static _Noreturn void refused(const struct call *call, const char *what, int error,
+			      int held)
+{
+	const char *name = id_words[call->kind].helper;
+	const struct refusal refusal = {call->target, call->kind, &call->map, error,
+					held};
+	char shown[IDMAP_TEXT] = "";
+	struct diagnosis d;
+
+	privs_drop();
+	diagnose(&refusal, &d);
+	idmap_format(&d.shown, shown);
+	fail(call, "%s failed: %s\n%s: cause: %s%s%.400s\n%s: fix: %s", what,
+	     strerror(-error), name, d.cause, d.shown.n ? ":\n" : "", shown, name, d.fix);
+}
+
 /* The one act that needs privilege. */
 static void write_map(const struct call *call, bool by_grant)
 {
-	const char *name = id_words[call->kind].map;
-	int fd, r;
+	bool uid = call->kind == ID_UID;
+	int fd, r, held = privs_raise(call->kind, uid && maps_outer_zero(&call->map));
 
-	r = privs_raise(call->kind, maps_outer_zero(&call->map));
-	if (r != 0)
-		fail(call,
-		     "no capability to write %s: this program is neither setuid root nor "
-		     "has "
-		     "the file capability cap_set%s=ep, or it was started without it",
-		     name, id_words[call->kind].word);
+	if (held < 0)
+		fail(call, "can't raise the capability: %s", strerror(-held));
 	r = procmap_open_write(call->target, call->kind, &fd);
 	if (r != 0)
-		fail(call, "open of %s failed: %s%s", name, strerror(-r),
-		     r == -EACCES ? " (the target is not dumpable: it has changed its "
-				    "IDs or runs "
-				    "a program that it may not read)"
-				  : "");
-	if (call->kind == ID_GID && !by_grant) {
-		r = procmap_deny_setgroups(call->target);
-		if (r != 0)
-			fail(call, "write to setgroups failed: %s", strerror(-r));
-	}
+		refused(call, uid ? "open of uid_map" : "open of gid_map", r, held);
+	r = by_grant || uid ? 0 : procmap_deny_setgroups(call->target);
+	if (r != 0)
+		refused(call, "write to setgroups", r, held);
 	r = procmap_write(fd, &call->map);
 	if (r != 0)
-		fail(call, "write to %s failed: %s", name, strerror(-r));
+		refused(call, uid ? "write to uid_map" : "write to gid_map", r, held);
 	r = privs_drop();
 	if (r != 0)
-		fail(call, "%s is written, but: %s", name, strerror(-r));
+		fail(call, "the map is written, but: %s", strerror(-r));
 }
 
 int helper_main(enum id_kind kind, int argc, char **argv)

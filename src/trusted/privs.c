@@ -11,27 +11,25 @@ static cap_value_t capability(enum id_kind kind)
 	return kind == ID_UID ? CAP_SETUID : CAP_SETGID;
 }
 
-/*
- * Hold those of CAPS that are permitted now and nothing else; IN_EFFECT: also in effect, and the
- * first of them must be among them.
- */
+/* Hold those of CAPS that are permitted now and nothing else; IN_EFFECT: also in effect. Returns how
+ * many those are, up to the first that is not, or -errno. */
 static int hold(const cap_value_t *caps, int n, bool in_effect)
 {
 	cap_t have = cap_get_proc(), want = cap_init();
-	int r = have && want ? 0 : -ENOMEM;
+	cap_flag_value_t permitted = CAP_SET;
+	int held = 0, r;
 
-	for (int i = 0; r == 0 && i < n; i++) {
-		cap_flag_value_t permitted = CAP_CLEAR;
-
-		cap_get_flag(have, caps[i], CAP_PERMITTED, &permitted);
-		cap_set_flag(want, CAP_PERMITTED, 1, &caps[i], permitted);
-		cap_set_flag(want, CAP_EFFECTIVE, 1, &caps[i],
-			     in_effect ? permitted : CAP_CLEAR);
-		if (in_effect && i == 0 && permitted == CAP_CLEAR)
-			r = -EPERM;
+	while (have && want && held < n) {
+		cap_get_flag(have, caps[held], CAP_PERMITTED, &permitted);
+		if (permitted == CAP_CLEAR)
+			break;
+		held++;
 	}
-	if (r == 0 && cap_set_proc(want) < 0)
-		r = -errno;
+	if (have && want) {
+		cap_set_flag(want, CAP_PERMITTED, held, caps, CAP_SET);
+		cap_set_flag(want, CAP_EFFECTIVE, in_effect ? held : 0, caps, CAP_SET);
+	}
+	r = have && want && cap_set_proc(want) == 0 ? held : -errno;
 	cap_free(have);
 	cap_free(want);
 	return r;
@@ -46,7 +44,7 @@ int privs_narrow(enum id_kind kind)
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setresuid(uid, uid, uid) < 0)
 		return -errno;
 	r = hold(keep, kind == ID_UID ? 2 : 1, false);
-	if (r != 0)
+	if (r < 0)
 		return r;
 	if (prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) < 0)
 		return -errno;

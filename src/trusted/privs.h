@@ -20,8 +20,10 @@
 
 #include <stdbool.h>
 
-/* Each returns 0 or -errno; -EPERM from privs_raise(): the install gave no capability;
- * -ENOTRECOVERABLE: a privilege that was dropped could be regained. On an error, exit. */
+/* Each returns 0 or -errno; -ENOTRECOVERABLE: a privilege that was dropped could be regained. On
+ * an error, exit. */
 int privs_narrow(enum id_kind kind);
-int privs_raise(enum id_kind kind, bool with_setfcap);
 int privs_drop(void);
+
+/* Returns how many are in effect, 2 if that includes CAP_SETFCAP, 0: the install gave none. */
+int privs_raise(enum id_kind kind, bool with_setfcap);

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "diagnose.h"
+
+#include "autoclose.h"
+#include "procmap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+/* Put down an answer; FORMAT goes on from what the fix says already. True, so that a cause can
+ * end in: return holds && tell(...). */
+static bool __attribute__((format(printf, 3, 4)))
+tell(struct diagnosis *d, const char *cause, const char *format, ...)
+{
+	size_t len = strlen(d->fix);
+	va_list args;
+
+	d->cause = cause;
+	va_start(args, format);
+	vsnprintf(d->fix + len, sizeof(d->fix) - len, format, args);
+	va_end(args);
+	return true;
+}
+
+static bool own_namespace(const struct refusal *refusal, struct diagnosis *d)
+{
+	struct stat ours, theirs;
+
+	return stat("/proc/self/ns/user", &ours) == 0 &&
+	       fstatat(refusal->target, "ns/user", &theirs, 0) == 0 &&
+	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino &&
+	       tell(d, "the target is in our own user namespace: it has not unshared yet",
+		    "call again once the target has called unshare(CLONE_NEWUSER)");
+}
+
+static bool written(const struct refusal *refusal, struct diagnosis *d)
+{
+	return procmap_read(refusal->target, refusal->kind, &d->shown) == 0 &&
+	       d->shown.n > 0 &&
+	       tell(d, "the map is written already, and can be only once",
+		    "start the target in a new user namespace");
+}
+
+static bool not_dumpable(const struct refusal *refusal, struct diagnosis *d)
+{
+	return refusal->error == -EACCES &&
+	       tell(d, "the target is not dumpable: its files in /proc belong to root",
+		    "have it call prctl(PR_SET_DUMPABLE, 1) after it has changed its "
+		    "IDs, and "
+		    "run only programs that its user may read");
+}
+
+static bool no_new_privs(const struct refusal *refusal, struct diagnosis *d)
+{
+	return refusal->held == 0 && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 &&
+	       tell(d,
+		    "the caller has no_new_privs set: setuid and file capabilities are "
+		    "void",
+		    "start the caller without it (systemd: NoNewPrivileges=no)");
+}
+
+/* It may gain privilege, but the way it is installed or called gave none. */
+static bool no_capability(const struct refusal *refusal, struct diagnosis *d)
+{
+	cap_value_t cap = refusal->kind == ID_UID ? CAP_SETUID : CAP_SETGID;
+	const char *name = refusal->kind == ID_UID ? "cap_setuid" : "cap_setgid";
+	struct statvfs fs = {0};
+
+	if (refusal->held > 0)
+		return false;
+	if (prctl(PR_CAPBSET_READ, cap) != 1)
+		return tell(d, "the capability is not in the caller's bounding set",
+			    "start the caller with %s (systemd: CapabilityBoundingSet=)",
+			    name);
+	if (statvfs("/proc/self/exe", &fs) == 0 && fs.f_flag & ST_NOSUID)
+		return tell(d, "this program lies on a file system mounted nosuid",
+			    "as root: mount -o remount,suid it, or install the program "
+			    "elsewhere");
+	return tell(d, "this program is neither setuid root nor has it file capabilities",
+		    "as root: setcap %s=ep on it", name);
+}
+
+static bool outer_zero(const struct refusal *refusal, struct diagnosis *d)
+{
+	bool zero = false;
+
+	for (size_t i = 0; i < refusal->map->n; i++)
+		zero |= refusal->map->extents[i].outer == 0;
+	return zero && refusal->kind == ID_UID && refusal->held < 2 &&
+	       tell(d, "outer 0 is asked for, and that needs cap_setfcap too",
+		    "ask for another ID, or as root: setcap cap_setuid,cap_setfcap=ep on "
+		    "this "
+		    "program");
+}
+
+/* Of the COUNT outer IDs from START, how many lie inside the one extent of PARENT that has START
+ * inside? 0 if none has. */
+static uint32_t inside(const struct idmap *parent, uint32_t start, uint32_t count)
+{
+	for (size_t i = 0; i < parent->n; i++) {
+		uint32_t before = start - parent->extents[i].inner;
+
+		if (before < parent->extents[i].count &&
+		    count <= parent->extents[i].count - before)
+			return count;
+		if (before < parent->extents[i].count)
+			return parent->extents[i].count - before;
+	}
+	return 0;
+}
+
+/* An extent whose outer IDs lie in no one extent of our own map must be split, or can't be had. */
+static bool crosses_parent(const struct refusal *refusal, struct diagnosis *d)
+{
+	AUTOCLOSE int self = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *cause =
+		"outer IDs do not lie inside one extent of the map we live in";
+	const struct extent *e = refusal->map->extents, *end = e + refusal->map->n;
+
+	if (procmap_read(self, refusal->kind, &d->shown) != 0)
+		return false;
+	while (e < end && inside(&d->shown, e->outer, e->count) == e->count)
+		e++;
+	if (e == end)
+		return false;
+	tell(d, cause, "instead of %u %u %u ask for", e->inner, e->outer, e->count);
+	for (uint32_t done = 0, n = 1; done < e->count && n > 0; done += n) {
+		n = inside(&d->shown, e->outer + done, e->count - done);
+		if (n > 0)
+			tell(d, cause, " %u %u %u", e->inner + done, e->outer + done, n);
+		else
+			tell(d, cause, " no more: outer %u is not mapped here",
+			     e->outer + done);
+	}
+	return true;
+}
+
+static bool security_module(const struct refusal *refusal, struct diagnosis *d)
+{
+	AUTOCLOSE int fd = open("/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+				O_RDONLY | O_CLOEXEC);
+	char value = '0';
+
+	(void)refusal;
+	return fd >= 0 && read(fd, &value, 1) == 1 && value == '1' &&
+	       tell(d, "AppArmor restricts user namespaces",
+		    "as root: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or "
+		    "give the "
+		    "target's program a profile with \"userns,\"");
+}
+
+static bool unknown(const struct refusal *refusal, struct diagnosis *d)
+{
+	(void)refusal;
+	return tell(d, "none of those that are known",
+		    "look into the kernel's log: dmesg");
+}
+
+void diagnose(const struct refusal *refusal, struct diagnosis *ret_diagnosis)
+{
+	static bool (*const holds[])(const struct refusal *, struct diagnosis *) = {
+		own_namespace,  written,         not_dumpable,
+		no_new_privs,   no_capability,   outer_zero,
+		crosses_parent, security_module, unknown,
+	};
+
+	*ret_diagnosis = (struct diagnosis){0};
+	for (size_t i = 0; !holds[i](refusal, ret_diagnosis); i++)
+		ret_diagnosis->shown.n = 0;
+}
