@@ -15,7 +15,7 @@ static bool service(const char *text, const char *expected)
 	char name[64] = "";
 	bool other = setting_subid_service(text, strlen(text), name);
 
-	return other == (expected != NULL) && (!other || strcmp(name, expected) == 0);
+	return other ? expected && strcmp(name, expected) == 0 : !expected;
 }
 
 static void yes_in_any_case_is_yes(void)
