@@ -51,13 +51,26 @@ struct call {
 	struct idmap map;
 };
 
+/* What the caller wrote, as it may be shown: printable, and cut. */
+static const char *shown(const char *text)
+{
+	static char safe[41];
+	size_t n = 0;
+
+	for (; text[n] && n < sizeof(safe) - 1; n++)
+		safe[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] : '?';
+	safe[n] = '\0';
+	return safe;
+}
+
 /* Leave a trace: "user alice (1001), target 4711, 2 extents from 0 1001 1: written". */
 static void record(const struct call *call, int priority, const char *answer)
 {
 	openlog(id_words[call->kind].helper, LOG_PID, LOG_AUTHPRIV);
 	syslog(priority, "user %s (%u), target %s, %zu extents from " EXTENT ": %s",
-	       call->user ? call->user->pw_name : "?", call->uid, call->target_name,
-	       call->map.n, EXTENT_ARGS(call->map.extents[0]), answer);
+	       call->user ? call->user->pw_name : "?", call->uid,
+	       shown(call->target_name), call->map.n, EXTENT_ARGS(call->map.extents[0]),
+	       answer);
 	closelog();
 }
 
@@ -72,9 +85,6 @@ static _Noreturn __attribute__((format(printf, 2, 3))) void fail(const struct ca
 	va_start(args, format);
 	vsnprintf(reason, sizeof(reason), format, args);
 	va_end(args);
-	for (char *c = reason; *c; c++)
-		if ((*c < ' ' && *c != '\n') || *c > '~')
-			*c = '?';
 	fprintf(stderr, "%s: %s\n", id_words[call->kind].helper, reason);
 	if (call->map.n > 0)
 		record(call, LOG_NOTICE, reason);
@@ -105,8 +115,8 @@ static struct textfile open_grants(const struct call *call)
 	if (r == 0 && setting_subid_service(file.text, file.len, service))
 		fail(call,
 		     "/etc/nsswitch.conf says \"subid: %s\", but only files can be "
-		     "asked: make "
-		     "it \"subid: files\" or take the line out",
+		     "asked: "
+		     "make it \"subid: files\" or take the line out",
 		     service);
 	if (r == 0)
 		textfile_unmap(&file);
@@ -127,7 +137,7 @@ static struct extent parse_triple(const struct call *call, char **triple)
 		r = id_parse(triple[i], strlen(triple[i]), &n[i]);
 		if (r != 0)
 			fail(call, "%s \"%s\" %s: give a decimal number 0..4294967295",
-			     field[i], triple[i], id_reason(r));
+			     field[i], shown(triple[i]), id_reason(r));
 	}
 	r = extent_make(n[0], n[1], n[2], &extent);
 	if (r != 0)
@@ -180,6 +190,7 @@ static bool group_allowed(const struct call *call)
 
 static void check_identity(struct call *call)
 {
+	const char *name = id_words[call->kind].helper, *cause;
 	uid_t target_uid;
 	gid_t target_gid;
 	int r;
@@ -189,18 +200,27 @@ static void check_identity(struct call *call)
 		fail(call, "user ID %u has no entry in passwd", call->uid);
 	r = target_open(call->target_name, &call->target);
 	if (r != 0)
-		fail(call, "target \"%s\" %s", call->target_name, target_reason(r));
+		fail(call, "target \"%s\" %s", shown(call->target_name),
+		     target_reason(r));
 	r = target_owner(call->target, &target_uid, &target_gid);
 	if (r != 0)
-		fail(call, "target %s: %s", call->target_name, strerror(-r));
-	if (call->uid != call->user->pw_uid || call->uid != target_uid ||
-	    call->gid != target_gid || !group_allowed(call))
-		fail(call,
-		     "Target process is owned by a different user: "
-		     "uid:%lu pw_uid:%lu st_uid:%lu, gid:%lu pw_gid:%lu st_gid:%lu",
-		     (unsigned long)call->uid, (unsigned long)call->user->pw_uid,
-		     (unsigned long)target_uid, (unsigned long)call->gid,
-		     (unsigned long)call->user->pw_gid, (unsigned long)target_gid);
+		fail(call, "target %s: %s", shown(call->target_name), strerror(-r));
+	if (call->uid != target_uid)
+		cause = "the target runs as another user";
+	else if (call->gid != target_gid)
+		cause = "the target runs with another group";
+	else if (!group_allowed(call))
+		cause = "your group is not your primary one, and /etc/login.defs does "
+			"not say "
+			"GRANT_AUX_GROUP_SUBIDS yes";
+	else
+		return;
+	fail(call,
+	     "Target process is owned by a different user: "
+	     "uid:%u pw_uid:%u st_uid:%u, gid:%u pw_gid:%u st_gid:%u\n"
+	     "%s: cause: %s\n%s: fix: run both as user %u and group %u",
+	     call->uid, call->user->pw_uid, target_uid, call->gid, call->user->pw_gid,
+	     target_gid, name, cause, name, call->uid, call->user->pw_gid);
 }
 
 /* Returns whether at least one extent is covered by the file, not only by the own ID. */
@@ -230,14 +250,6 @@ static bool check_grants(const struct call *call, const struct textfile *file)
 	return answer.by_grant;
 }
 
-static bool maps_outer_zero(const struct idmap *map)
-{
-	for (size_t i = 0; i < map->n; i++)
-		if (map->extents[i].outer == 0)
-			return true;
-	return false;
-}
-
 /* The kernel has refused WHAT: shadow's line, then the cause, found without any privilege. */
 static _Noreturn void refused(const struct call *call, const char *what, int error,
 			      int held)
@@ -259,7 +271,8 @@ static _Noreturn void refused(const struct call *call, const char *what, int err
 static void write_map(const struct call *call, bool by_grant)
 {
 	bool uid = call->kind == ID_UID;
-	int fd, r, held = privs_raise(call->kind, uid && maps_outer_zero(&call->map));
+	int fd, r,
+		held = privs_raise(call->kind, uid && idmap_has_outer_zero(&call->map));
 
 	if (held < 0)
 		fail(call, "can't raise the capability: %s", strerror(-held));

@@ -89,11 +89,8 @@ static bool no_capability(const struct refusal *refusal, struct diagnosis *d)
 
 static bool outer_zero(const struct refusal *refusal, struct diagnosis *d)
 {
-	bool zero = false;
-
-	for (size_t i = 0; i < refusal->map->n; i++)
-		zero |= refusal->map->extents[i].outer == 0;
-	return zero && refusal->kind == ID_UID && refusal->held < 2 &&
+	return refusal->kind == ID_UID && refusal->held < 2 &&
+	       idmap_has_outer_zero(refusal->map) &&
 	       tell(d, "outer 0 is asked for, and that needs cap_setfcap too",
 		    "ask for another ID, or as root: setcap cap_setuid,cap_setfcap=ep on "
 		    "this "

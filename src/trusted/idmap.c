@@ -156,3 +156,11 @@ bool idmap_equal(const struct idmap *a, const struct idmap *b)
 	qsort(y.extents, y.n, sizeof(*y.extents), compare_inner);
 	return x.n == y.n && memcmp(x.extents, y.extents, x.n * sizeof(*x.extents)) == 0;
 }
+
+bool idmap_has_outer_zero(const struct idmap *map)
+{
+	for (size_t i = 0; i < map->n; i++)
+		if (map->extents[i].outer == 0)
+			return true;
+	return false;
+}
