@@ -41,16 +41,23 @@ as() {
 
 TARGETS=()
 
-# spawn_userns USER: a process of USER sleeps in a fresh user namespace; its PID is in $TARGET.
-spawn_userns() {
-	become "$1" unshare -U sleep infinity </dev/null >/dev/null 2>&1 3>&- &
+# spawn CMD [ARG]...: start CMD, which must become sleep(1); its PID is in $TARGET.
+spawn() {
+	"$@" </dev/null >/dev/null 2>&1 3>&- &
 	TARGET=$!
 	TARGETS+=("$TARGET")
-	local comm=
-	until [ "$comm" = sleep ]; do
+	local comm tries
+	for ((tries = 0; tries < 500; tries++)); do
+		read -r comm <"/proc/$TARGET/comm" || break
+		[ "$comm" != sleep ] || return 0
 		sleep 0.01
-		read -r comm <"/proc/$TARGET/comm" || fail "unshare -U did not start"
 	done
+	fail "did not start: $*"
+}
+
+# spawn_userns USER: a process of USER sleeps in a fresh user namespace; its PID is in $TARGET.
+spawn_userns() {
+	spawn become "$1" unshare -U sleep infinity
 }
 
 # kill_targets: end what spawn_userns started.

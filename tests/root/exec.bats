@@ -35,28 +35,24 @@ slow_helpers() {
 	PATH=$folder:$PATH
 }
 
-# ends PID: wait until the process is gone; a zombie that nobody has reaped yet is as good.
-ends() {
-	local i
-	for ((i = 0; i < 200; i++)); do
-		grep -q '^State:.[^ZX]' "/proc/$1/status" 2>/dev/null || return 0
-		sleep 0.01
-	done
-	fail "process $1 is alive: $(tr '\0' ' ' <"/proc/$1/cmdline")"
-}
-
-# await FILE: wait until it has a line.
-await() {
+# eventually CMD [ARG]...: wait until it succeeds.
+eventually() {
 	local i
 	for ((i = 0; i < 500; i++)); do
-		[ ! -s "$1" ] || return 0
+		! "$@" 2>/dev/null || return 0
 		sleep 0.01
 	done
-	fail "$1 never came"
+	fail "never came: $*"
+}
+
+# gone PID: the process has ended; a zombie that nobody has reaped yet is as good.
+gone() {
+	! grep -q '^State:.[^ZX]' "/proc/$1/status"
 }
 
 # in_background ARG...: idmap exec as alice; its PID in $TARGET.
 in_background() {
+	rm -f "$TMPDIR/output"
 	become alice "$IDMAP" exec "$@" </dev/null >"$TMPDIR/output" 2>&1 3>&- 4>&- &
 	TARGET=$!
 	TARGETS+=("$TARGET")
@@ -102,6 +98,21 @@ in_background() {
 	assert_regex "$stderr" 'it is broken'
 }
 
+@test "a helper gets no descriptor but the target's" {
+	local folder=$BATS_TEST_TMPDIR/listing
+	mkdir "$folder"
+	printf '#!/bin/sh\nfor fd in /proc/$$/fd/*; do echo "${fd##*/}"; done >&2\nexit 1\n' \
+		>"$folder/newuidmap"
+	chmod 755 "$folder/newuidmap"
+	chmod -R a+rX "$BATS_RUN_TMPDIR"
+	run as alice "$folder/newuidmap" 3</dev/null 4>&-
+	local outside=$output
+	PATH=$folder:$PATH
+	run as alice "$IDMAP" exec -- true 3>&- 4>&-
+	assert_output --partial "$outside"
+	assert_equal "$(grep -cx '[0-9]*' <<<"${output#*: }")" "$(wc -l <<<"$outside")"
+}
+
 @test "IDs that are not granted are refused before anything is started" {
 	run --separate-stderr exec_alice 0:200000:10 -- echo ran
 	assert_failure 1
@@ -112,13 +123,13 @@ in_background() {
 @test "idmap killed in the middle of the set-up leaves no process" {
 	slow_helpers
 	in_background --pid -- sleep infinity
-	await "$TMPDIR/newuidmap.pid"
+	eventually test -s "$TMPDIR/newuidmap.pid"
 	local writer helper
 	helper=$(cat "$TMPDIR/newuidmap.pid")
 	writer=$(pgrep -P "$TARGET")
 	kill -KILL "$TARGET"
-	ends "$TARGET"
-	ends "$writer"
+	eventually gone "$TARGET"
+	eventually gone "$writer"
 	# A stand-in that never ends, as no helper does, is not ours to kill.
 	kill -KILL "$helper" "$(cat "$TMPDIR/newgidmap.pid")" 2>/dev/null || true
 	assert_equal "$(cat "$TMPDIR/output")" ''
@@ -127,11 +138,11 @@ in_background() {
 @test "idmap ends when its writer is killed, and COMMAND doesn't run" {
 	slow_helpers
 	in_background -- echo ran
-	await "$TMPDIR/newuidmap.pid"
-	await "$TMPDIR/newgidmap.pid"
+	eventually test -s "$TMPDIR/newuidmap.pid"
+	eventually test -s "$TMPDIR/newgidmap.pid"
 	kill -KILL "$(pgrep -P "$TARGET")"
 	run wait "$TARGET"
-	ends "$TARGET"
+	eventually gone "$TARGET"
 	kill -KILL "$(cat "$TMPDIR/newuidmap.pid")" "$(cat "$TMPDIR/newgidmap.pid")"
 	run cat "$TMPDIR/output"
 	refute_output --partial ran
@@ -178,9 +189,9 @@ in_background() {
 @test "with --pid a signal to idmap is passed to COMMAND" {
 	in_background --pid -- sh -c 'trap "exit 9" TERM; trap "echo usr1" USR1
 		echo ready; while :; do sleep 0.01; done'
-	await "$TMPDIR/output"
+	eventually test -s "$TMPDIR/output"
 	kill -USR1 "$TARGET"
-	until grep -q usr1 "$TMPDIR/output"; do sleep 0.01; done
+	eventually grep -q usr1 "$TMPDIR/output"
 	kill -TERM "$TARGET"
 	local status=0
 	wait "$TARGET" || status=$?
@@ -189,7 +200,7 @@ in_background() {
 
 @test "with --pid idmap stops when COMMAND stops, and both go on" {
 	in_background --pid -- sh -c 'echo ready; kill -STOP $$; exit 8'
-	until grep -q '^State:.T' "/proc/$TARGET/status"; do sleep 0.01; done
+	eventually grep -q '^State:.T' "/proc/$TARGET/status"
 	kill -CONT "$TARGET"
 	local status=0
 	wait "$TARGET" || status=$?
@@ -198,13 +209,13 @@ in_background() {
 
 @test "with --pid the death of idmap ends the whole namespace" {
 	in_background --pid -- sh -c 'echo ready; sleep infinity & wait'
-	await "$TMPDIR/output"
+	eventually test -s "$TMPDIR/output"
 	local children
 	children=$(pgrep -P "$TARGET")
 	kill -KILL "$TARGET"
 	local child
 	for child in $children; do
-		ends "$child"
+		eventually gone "$child"
 	done
 }
 

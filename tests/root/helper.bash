@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+#
+# helper: what the tests of newuidmap and newgidmap share.
+#
+# A test is run with `ours` against both of our installs (setuid root, file capabilities), with
+# `every` against the system's own helpers too: that proves the test itself. Before each test alice
+# is granted 100000..165535 in /etc/subuid and 300000..365535 in /etc/subgid.
+#
+# CALLER=NAME in front makes NAME own the target and call; default alice.
+
+load ../support
+
+setup() {
+	[ "$EUID" -eq 0 ] || skip "only root may set up users and their grants"
+	grant_uid alice:100000:65536
+	grant_gid alice:300000:65536
+}
+
+ours() {
+	for HELPERS in "$HELPERS_SETUID" "$HELPERS_FILECAPS"; do
+		echo "# with $HELPERS"
+		"$@"
+	done
+}
+
+every() {
+	ours "$@"
+	HELPERS=$SYSTEM_HELPERS
+	echo "# with $HELPERS"
+	"$@"
+}
+
+# assert_map FILE MAP: the live map is MAP, "INNER OUTER COUNT,INNER OUTER COUNT".
+assert_map() {
+	local map= inner outer count
+	while read -r inner outer count; do
+		map+=${map:+,}"$inner $outer $count"
+	done <"/proc/$TARGET/$1"
+	assert_equal "$1: $map" "$1: $2"
+}
+
+assert_setgroups() {
+	local setgroups
+	read -r setgroups <"/proc/$TARGET/setgroups"
+	assert_equal "setgroups: $setgroups" "setgroups: $1"
+}
+
+assert_untouched() {
+	assert_map uid_map ''
+	assert_map gid_map ''
+	assert_setgroups allow
+}
+
+# Succeeded, without one byte on stdout or stderr.
+assert_silent_success() {
+	assert_success
+	assert_output ''
+}
+
+# Exit status 1 exactly; ours always says why. REGEXP is looked for in the output.
+assert_refused() {
+	assert_failure 1
+	[ "$HELPERS" = "$SYSTEM_HELPERS" ] || [ -n "$output" ] || fail 'refused in silence'
+	[ -z "$1" ] || assert_output --regexp "$1"
+}
+
+UNTOUCHED_OF= # whose target $TARGET is, as long as its maps are unwritten
+
+# fresh_target: a target of the caller, the last one if a refusal left it as it was.
+fresh_target() {
+	[ "$UNTOUCHED_OF" = "${CALLER-alice}" ] || spawn_userns "${CALLER-alice}"
+	UNTOUCHED_OF=
+}
+
+# writes PROGRAM MAP ARG...: on a fresh target, PROGRAM with ARG... writes MAP.
+writes() {
+	local program=$1 map=$2
+	shift 2
+	fresh_target
+	run as "${CALLER-alice}" "$HELPERS/$program" "$TARGET" "$@"
+	assert_silent_success
+	program=${program#new}
+	assert_map "${program%map}_map" "$map"
+}
+
+# refuses PROGRAM REGEXP ARG...: PROGRAM refuses ARG..., its output matches, and nothing is touched.
+refuses() {
+	local program=$1 regexp=$2
+	shift 2
+	fresh_target
+	run as "${CALLER-alice}" "$HELPERS/$program" "$TARGET" "$@"
+	assert_refused "$regexp"
+	assert_untouched
+	UNTOUCHED_OF=${CALLER-alice}
+}
