@@ -89,8 +89,10 @@ assert_refused() {
 	echo '#!/bin/sh' >"$folder/denied"
 	cp "$folder/denied" "$folder/true"
 	chmod -R a+rX "$BATS_RUN_TMPDIR"
-	PATH=$folder:$PATH
+	install -d -m 700 "$folder/closed"
+	PATH=$folder/closed:$folder:$PATH
 	assert_refused 126 'denied: Permission denied' -- denied
+	assert_refused 127 'not found' -- no-such-command
 	run exec_alice -- true
 	assert_success
 }

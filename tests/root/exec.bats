@@ -105,10 +105,11 @@ in_background() {
 		>"$folder/newuidmap"
 	chmod 755 "$folder/newuidmap"
 	chmod -R a+rX "$BATS_RUN_TMPDIR"
-	run as alice "$folder/newuidmap" 3</dev/null 4>&-
+	# 3 and 4 are taken, so that nothing of idmap's hides behind the target's number 3.
+	run as alice "$folder/newuidmap" 3</dev/null 4</dev/null
 	local outside=$output
 	PATH=$folder:$PATH
-	run as alice "$IDMAP" exec -- true 3>&- 4>&-
+	run as alice "$IDMAP" exec -- true 3</dev/null 4</dev/null
 	assert_output --partial "$outside"
 	assert_equal "$(grep -cx '[0-9]*' <<<"${output#*: }")" "$(wc -l <<<"$outside")"
 }
