@@ -116,18 +116,13 @@ int table_set(struct table *table, size_t column, const char *format, ...)
 	return r;
 }
 
-/* libsmartcols prints a table as an object of its own, {"NAME": [...]}, and an empty one not at
- * all. Without the outer braces it is a member of ours. */
+/* libsmartcols prints a table as an object of its own, {"NAME": [...]}. Without the outer braces it
+ * is a member of ours. */
 static int print_member(const struct table *table, FILE *out)
 {
 	char *text, *end;
-	int r;
+	int r = scols_print_table_to_string(table->table, &text);
 
-	if (scols_table_get_nlines(table->table) == 0) {
-		fprintf(out, "\n   \"%s\": []\n", scols_table_get_name(table->table));
-		return 0;
-	}
-	r = scols_print_table_to_string(table->table, &text);
 	if (r != 0)
 		return r;
 	end = strrchr(text, '}');
