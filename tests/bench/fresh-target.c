@@ -98,8 +98,10 @@ int main(int argc, char **argv)
 	if (argc != 5)
 		errx(2, "usage: fresh-target USER PID ASK READY");
 	user = getpwnam(argv[1]);
-	if (!user)
-		errx(1, "no user %s", argv[1]);
+	if (!user) {
+		warnx("no user %s", argv[1]);
+		return 1;
+	}
 	pid = (pid_t)atoi(argv[2]);
 	make_target(user, pid);
 	for (;;) {
