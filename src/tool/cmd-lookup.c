@@ -70,6 +70,7 @@ static const struct option longs[] = {
 struct hop {
 	const char *target;
 	size_t first;
+	bool added; /* by --pid or --through */
 };
 
 struct lookup {
@@ -111,7 +112,7 @@ static int take_word(struct lookup *lookup, const char *word, char **ret_message
 
 static int take_option(struct lookup *lookup, int option, char **ret_message)
 {
-	struct hop next = {.first = lookup->request.n};
+	struct hop next = {.first = lookup->request.n, .added = true};
 
 	switch (option) {
 	case REQUEST_WORD:
@@ -174,7 +175,7 @@ static int check_hops(const struct lookup *lookup, char **ret_message)
 				"MAPs and process %s: one map can't be both; "
 				"--through before the MAPs makes them the next",
 				hop->target);
-		if (!hop->target && !maps && hop != lookup->hops)
+		if (!hop->target && !maps && hop->added)
 			return message_fail(ret_message, "--through: no MAP follows");
 	}
 	return 0;
@@ -258,13 +259,15 @@ static int plan_maps(const struct mapspec *specs, size_t n, enum id_kind kind,
 {
 	__attribute__((cleanup(plan_clear))) struct plan plan = {0};
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char nobody[] = ""; /* no refusal of MAPs alone speaks of an account */
+	const struct account account = {.name = nobody};
 	struct plan_refusal why;
 	int r = plan_apply(&plan, kind, specs, n, &why);
 
 	if (r == 0)
 		r = plan_finish(&plan, NULL, page, ret_map, &why);
 	if (r != 0)
-		*ret_message = r < 0 ? NULL : plan_explain(kind, r, &why, NULL, NULL);
+		*ret_message = r < 0 ? NULL : plan_explain(kind, r, &why, &account, NULL);
 	return r;
 }
 
@@ -293,7 +296,7 @@ static int hop_map(const struct lookup *lookup, size_t i, struct idmap *ret_map,
 
 	if (hop->target)
 		return read_live(hop->target, lookup->kind, ret_map, ret_message);
-	if (i == 0 && !mapspec_has_base(specs, n, lookup->kind))
+	if (!hop->added && !mapspec_has_base(specs, n, lookup->kind))
 		return plan_layout_of(lookup, ret_map, ret_message);
 	return plan_maps(specs, n, lookup->kind, ret_map, ret_message);
 }
@@ -391,26 +394,31 @@ static int add_row(const struct lookup *lookup, uint32_t id, const char *unmappe
 	return table_set(table, answered, "%s", unmapped);
 }
 
+/* Returns the exit status as far as printing goes. */
 static int print_table(const struct lookup *lookup, const uint32_t *ids,
-		       const char *unmapped, char **ret_message)
+		       const char *unmapped)
 {
 	struct table table = {0};
+	char *message = NULL;
 	int r = table_new("ids", columns, sizeof(columns) / sizeof(*columns),
 			  &lookup->table, &table);
 
-	if (r == TABLE_E_COLUMN)
-		return message_fail(
-			ret_message,
-			"-o %s: the columns are TYPE, INNER and OUTER, each at "
-			"most once, with commas between",
-			lookup->table.columns);
+	if (r == TABLE_E_COLUMN) {
+		message_fail(&message,
+			     "-o %s: the columns are TYPE, INNER and OUTER, each at most "
+			     "once, with commas between",
+			     lookup->table.columns);
+		return command_fail(COMMAND_USAGE, message);
+	}
 	for (size_t i = 0; i < lookup->n_words && r == 0; i++)
 		r = add_row(lookup, ids[i], unmapped, &table);
 	if (r == 0)
 		r = table_print(&table, 1, stdout);
 	table_clear(&table);
-	return r == 0 ? 0
-		      : message_fail(ret_message, "printing the table: %s", strerror(-r));
+	if (r == 0)
+		return COMMAND_DONE;
+	message_fail(&message, "printing the table: %s", strerror(-r));
+	return command_fail(COMMAND_FAILED, message);
 }
 
 static void print_lines(const struct lookup *lookup, const uint32_t *ids,
@@ -443,20 +451,19 @@ static int parse_words(const struct lookup *lookup, uint32_t *ret_ids, char **re
 static int answer_words(struct lookup *lookup, const uint32_t *ids)
 {
 	char *message = NULL, unmapped[16];
-	int r = build_index(lookup, &message);
-	size_t missing = 0;
+	int status = COMMAND_DONE;
 
-	if (r == 0)
-		r = unmapped_text(lookup, unmapped, &message);
-	if (r == 0 && wants_table(lookup))
-		r = print_table(lookup, ids, unmapped, &message);
-	else if (r == 0)
-		print_lines(lookup, ids, unmapped);
-	if (r != 0)
+	if (build_index(lookup, &message) != 0 ||
+	    unmapped_text(lookup, unmapped, &message) != 0)
 		return command_fail(COMMAND_FAILED, message);
-	for (size_t i = 0; i < lookup->n_words; i++)
-		missing += ask(lookup, ids[i]) == ID_NONE;
-	return missing ? COMMAND_FAILED : COMMAND_DONE;
+	if (wants_table(lookup))
+		status = print_table(lookup, ids, unmapped);
+	else
+		print_lines(lookup, ids, unmapped);
+	for (size_t i = 0; i < lookup->n_words && status == COMMAND_DONE; i++)
+		if (ask(lookup, ids[i]) == ID_NONE)
+			status = COMMAND_FAILED;
+	return status;
 }
 
 static int run_words(struct lookup *lookup)
@@ -492,7 +499,7 @@ static void show_progress(void)
 		fprintf(stderr, "%zu IDs\r", stream.done);
 }
 
-static void answer_batch(const struct lookup *lookup, size_t n)
+static int answer_batch(const struct lookup *lookup, size_t n)
 {
 	size_t len;
 
@@ -500,11 +507,10 @@ static void answer_batch(const struct lookup *lookup, size_t n)
 					  n, stream.ids);
 	stream.done += n;
 	len = idstream_format(stream.ids, n, stream.unmapped, stream.text);
-	fwrite(stream.text, 1, len, stdout);
-	fflush(stdout);
+	return idstream_write(STDOUT_FILENO, stream.text, len);
 }
 
-static int stream_failed(int error)
+static int input_failed(int error)
 {
 	const int shown = stream.in.len < 40 ? (int)stream.in.len : 40;
 	char *message = NULL;
@@ -517,11 +523,19 @@ static int stream_failed(int error)
 	return command_fail(COMMAND_FAILED, message);
 }
 
+static int output_failed(int error)
+{
+	char *message;
+
+	message_fail(&message, "standard output: %s", strerror(-error));
+	return command_fail(COMMAND_FAILED, message);
+}
+
 static int run_stream(struct lookup *lookup)
 {
 	char *message = NULL;
 	size_t n;
-	int r;
+	int r, written;
 
 	if (build_index(lookup, &message) != 0 ||
 	    unmapped_text(lookup, stream.unmapped, &message) != 0)
@@ -532,13 +546,15 @@ static int run_stream(struct lookup *lookup)
 	do {
 		n = 0;
 		r = idstream_read(&stream.in, stream.ids, &n);
-		answer_batch(lookup, n);
+		written = answer_batch(lookup, n);
 		show_progress();
-	} while (r == 0 && n > 0 && !ferror(stdout));
+	} while (r == 0 && n > 0 && written == 0);
 	if (stream.progress.shown)
 		fputs("\033[K", stderr);
+	if (written != 0)
+		return output_failed(written);
 	if (r != 0)
-		return stream_failed(r);
+		return input_failed(r);
 	return stream.missing ? COMMAND_FAILED : COMMAND_DONE;
 }
 

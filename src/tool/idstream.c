@@ -90,3 +90,18 @@ size_t idstream_format(const uint32_t *answers, size_t n, const char *unmapped,
 	}
 	return (size_t)(at - ret_text);
 }
+
+int idstream_write(int fd, const char *text, size_t len)
+{
+	while (len > 0) {
+		ssize_t written = write(fd, text, len);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		text += written;
+		len -= (size_t)written;
+	}
+	return 0;
+}

@@ -34,3 +34,6 @@ int idstream_read(struct idstream *stream, uint32_t ids[IDSTREAM_IDS], size_t *r
 /* One line an answer, UNMAPPED (at most 10 bytes) for ID_NONE. Returns the length. */
 size_t idstream_format(const uint32_t *answers, size_t n, const char *unmapped,
 		       char *ret_text);
+
+/* Write all of TEXT. Returns 0 or -errno. */
+int idstream_write(int fd, const char *text, size_t len);

@@ -42,7 +42,7 @@ struct index_side {
 
 struct index {
 	_Alignas(64) uint32_t few[2][INDEX_FEW]; /* inner, outer */
-	uint32_t counts[INDEX_FEW];
+	int32_t counts[INDEX_FEW];  /* less 2^31, as keys are; no extent: 0 */
 	uint32_t search;            /* a test may put INDEX_PLAIN for INDEX_AVX2 */
 	struct index_side sides[2]; /* by enum index_direction */
 };
