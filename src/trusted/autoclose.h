@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-static inline void autoclose(int *fd)
+static inline void autoclose(const int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
