@@ -3,7 +3,7 @@
 #
 # idmap exec, by an ordinary user: what COMMAND gets, what comes back, what is refused.
 
-# shellcheck disable=SC2016 # what is quoted is for the shell inside
+# shellcheck disable=SC2016,SC2030,SC2031 # quoted for the shell inside; each test has its own environment
 
 load ../support
 
