@@ -10,6 +10,7 @@
 enum { COMMAND_DONE = 0, COMMAND_FAILED = 1, COMMAND_USAGE = 2 };
 
 int cmd_write(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_exec(int argc, char **argv);
 int cmd_lookup(int argc, char **argv);

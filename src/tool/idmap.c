@@ -22,6 +22,7 @@ static const struct verb {
 	{"write", cmd_write, "write uid_map and gid_map of a process, and verify them"},
 	{"dump", cmd_dump, "show the maps of a process, or those that would be written"},
 	{"exec", cmd_exec, "run a command in a new user namespace with both maps"},
+	{"check", cmd_check, "find what is wrong with /etc/subuid and /etc/subgid"},
 	{"lookup", cmd_lookup, "translate IDs through a map"},
 	{"verify", cmd_verify, "compare the live maps of a process with MAPs"},
 };

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "lint-parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Order */
+
+static int compare_spans(const void *a, const void *b)
+{
+	const struct lint_span *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	if (x->owner != y->owner)
+		return x->owner < y->owner ? -1 : 1;
+	return (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+static void find_next(const struct lint *lint, struct lint_file *file)
+{
+	uint32_t wanted = lint->useradd[file->kind].count;
+	struct range gap = {0};
+
+	while (lint_next_gap(lint, file, &gap))
+		if (gap.count >= wanted) {
+			file->next = (struct range){gap.start, wanted};
+			return;
+		}
+}
+
+int lint_sort_ranges(const struct lint *lint, struct lint_file *file)
+{
+	int r = 0;
+
+	file->spans = file->n > 0 ? calloc(file->n, sizeof(*file->spans)) : NULL;
+	if (file->n > 0 && !file->spans)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < file->n; i++) {
+		const struct lint_entry *entry = &file->entries[i];
+
+		file->spans[i] = (struct lint_span){
+			.key = (uint64_t)entry->range.start << 32 | entry->range.count,
+			.owner = entry->owner,
+			.entry = i,
+		};
+	}
+	if (file->n > 0)
+		qsort(file->spans, file->n, sizeof(*file->spans), compare_spans);
+	for (size_t i = 0; i < file->n && r == 0; i++)
+		r = idset_add(&file->granted, (uint32_t)(file->spans[i].key >> 32),
+			      (uint32_t)file->spans[i].key);
+	idset_seal(&file->granted);
+	find_next(lint, file);
+	return r;
+}
+
+/* The first range of a sealed set that ends at AT or behind it. */
+static size_t first_from(const struct idset *set, uint64_t at)
+{
+	size_t low = 0, high = set->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct range *range = &set->ranges[middle];
+
+		if ((uint64_t)range->start + range->count < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool lint_next_gap(const struct lint *lint, const struct lint_file *file,
+		   struct range *gap)
+{
+	const struct lint_useradd *useradd = &lint->useradd[file->kind];
+	const struct idset *set = &file->granted;
+	uint64_t at = gap->count ? (uint64_t)gap->start + gap->count : useradd->min;
+	uint64_t end = (uint64_t)useradd->max + 1;
+	size_t i = first_from(set, at);
+
+	/* What begins at or before AT ends behind it or at it: go on from its end. */
+	for (; i < set->n && set->ranges[i].start <= at; i++)
+		if ((uint64_t)set->ranges[i].start + set->ranges[i].count > at)
+			at = (uint64_t)set->ranges[i].start + set->ranges[i].count;
+	if (i < set->n && set->ranges[i].start < end)
+		end = set->ranges[i].start;
+	if (at >= end)
+		return false;
+	*gap = (struct range){(uint32_t)at, (uint32_t)(end - at)};
+	return true;
+}
+
+/* Overlap: one sweep over the ranges in order */
+
+/* How far the ranges of one class reach. Owners that may share are one class, every other account
+ * is a class of its own. */
+struct reach {
+	uint64_t end; /* first ID behind it; 0: nothing yet */
+	uint32_t class;
+	const struct lint_entry *entry;
+};
+
+/* The furthest reach, and the furthest of any class but that one's. So whatever class the next
+ * range is of, one of the two tells whether another class overlaps it. */
+struct front {
+	struct reach first, second;
+};
+
+#define SHARED UINT32_MAX
+
+static uint32_t account_of(const struct lint *lint, const struct lint_entry *entry)
+{
+	return lint->owners->list[entry->owner].same;
+}
+
+static uint32_t class_of(const struct lint *lint, const struct lint_entry *entry)
+{
+	return lint->owners->list[entry->owner].shared ? SHARED : account_of(lint, entry);
+}
+
+static void advance(struct front *front, struct reach reach)
+{
+	if (reach.end > front->first.end) {
+		if (front->first.class != reach.class)
+			front->second = front->first;
+		front->first = reach;
+	} else if (reach.class != front->first.class && reach.end > front->second.end) {
+		front->second = reach;
+	}
+}
+
+static int note_overlap(struct lint *lint, size_t file, enum lint_severity severity,
+			const struct lint_entry *a, const struct lint_entry *b)
+{
+	const struct lint_entry *late = a->line > b->line ? a : b;
+	const struct lint_entry *early = late == a ? b : a;
+	struct lint_finding finding = lint_at(lint, file, late, 1, LINT_OVERLAP);
+	uint32_t start =
+		a->range.start > b->range.start ? a->range.start : b->range.start;
+	uint32_t last = lint_last(a->range) < lint_last(b->range) ? lint_last(a->range)
+								  : lint_last(b->range);
+
+	finding.range = (struct range){start, last - start + 1};
+	finding.other_line = early->line;
+	finding.other_text = early->text;
+	return lint_note_as(lint, severity, finding);
+}
+
+/* Judge ENTRY against the ranges that begin before it. */
+static int check_front(struct lint *lint, size_t file, const struct front *front,
+		       const struct lint_entry *entry, uint32_t class)
+{
+	const struct reach *rival =
+		front->first.class == class ? &front->second : &front->first;
+	const struct reach *friend = &front->first;
+
+	if (rival->end > entry->range.start)
+		return note_overlap(lint, file, LINT_ERROR, rival->entry, entry);
+	if (friend->class != class || friend->end <= entry->range.start)
+		return 0;
+	return note_overlap(lint, file,
+			    account_of(lint, friend->entry) == account_of(lint, entry)
+				    ? LINT_WARNING
+				    : LINT_NOTE,
+			    friend->entry, entry);
+}
+
+static int check_overlaps(struct lint *lint, size_t index)
+{
+	const struct lint_file *file = &lint->files[index];
+	struct front front = {0};
+	int r = 0;
+
+	for (size_t i = 0; i < file->n && r == 0; i++) {
+		const struct lint_span *span = &file->spans[i];
+		const struct lint_entry *entry = &file->entries[span->entry];
+		uint32_t class = class_of(lint, entry);
+
+		if (i > 0 && span->key == span[-1].key && span->owner == span[-1].owner) {
+			struct lint_finding finding =
+				lint_at(lint, index, entry, 0, LINT_DUPLICATE);
+
+			finding.other_line = file->entries[span[-1].entry].line;
+			r = lint_note(lint, finding);
+			continue;
+		}
+		r = check_front(lint, index, &front, entry, class);
+		advance(&front,
+			(struct reach){(uint64_t)entry->range.start + entry->range.count,
+				       class, entry});
+	}
+	return r;
+}
+
+/* Rules on one range */
+
+/* The first account from ID on. */
+static size_t first_account(const struct lint_file *file, uint32_t id)
+{
+	size_t low = 0, high = file->n_accounts;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (file->accounts[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The owner's own ID, and the first ID of another account. */
+static int check_accounts(struct lint *lint, size_t index, const struct lint_entry *entry)
+{
+	const struct lint_file *file = &lint->files[index];
+	const struct lint_owner *owner = &lint->owners->list[entry->owner];
+	bool known = owner->uid != ID_NONE;
+	uint32_t own = file->kind == ID_UID ? owner->uid : owner->gid;
+	struct lint_finding finding = lint_at(lint, index, entry, 1, LINT_OWN_ID);
+	int r = 0;
+
+	finding.value = own;
+	if (known && own - entry->range.start < entry->range.count)
+		r = lint_note(lint, finding);
+	finding.rule = LINT_COLLIDES;
+	for (size_t i = first_account(file, entry->range.start);
+	     r == 0 && i < file->n_accounts &&
+	     file->accounts[i].id <= lint_last(entry->range);
+	     i++) {
+		if (known && file->accounts[i].id == own)
+			continue;
+		finding.value = file->accounts[i].id;
+		finding.name = file->accounts[i].name;
+		/* root is every account already. */
+		return lint_note_as(
+			lint, known && owner->uid == 0 ? LINT_NOTE : LINT_ERROR, finding);
+	}
+	return r;
+}
+
+static bool touches(struct range range, uint32_t start, uint32_t last)
+{
+	return range.start <= last && lint_last(range) >= start;
+}
+
+static int check_numbers(struct lint *lint, size_t file, const struct lint_entry *entry)
+{
+	static const struct {
+		enum lint_rule rule;
+		uint32_t start, last;
+	} stretches[] = {
+		{LINT_SYSTEMD_DYNAMIC, 61184, 65519},
+		{LINT_SYSTEMD_NSPAWN, 524288, 1879048191},
+		{LINT_ABOVE_2_31, 2147483648, ID_MAX},
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(stretches) / sizeof(*stretches) && r == 0; i++)
+		if (touches(entry->range, stretches[i].start, stretches[i].last))
+			r = lint_note(lint,
+				      lint_at(lint, file, entry, 1, stretches[i].rule));
+	return r;
+}
+
+/* What useradd(8) will do next: it keeps clear of the lines, but of nothing else. */
+static int check_useradd(struct lint *lint, size_t index)
+{
+	const struct lint_file *file = &lint->files[index];
+	struct lint_finding finding = {
+		.rule = LINT_USERADD_RANGE, .file = index, .range = file->next};
+	size_t i = first_account(file, file->next.start);
+
+	if (strcmp(file->path, id_words[file->kind].grants) != 0 ||
+	    lint->useradd[file->kind].count == 0)
+		return 0;
+	if (i < file->n_accounts && file->next.count > 0 &&
+	    file->accounts[i].id <= lint_last(file->next)) {
+		finding.value = file->accounts[i].id;
+		finding.name = file->accounts[i].name;
+	} else if (file->next.count > 0 &&
+		   !touches(file->next, lint->useradd[file->kind].own_min,
+			    lint->useradd[file->kind].own_max)) {
+		return 0;
+	}
+	return lint_note(lint, finding);
+}
+
+int lint_check_ranges(struct lint *lint, size_t index)
+{
+	const struct lint_file *file = &lint->files[index];
+	int r = check_useradd(lint, index);
+
+	if (r == 0)
+		r = check_overlaps(lint, index);
+	for (size_t i = 0; i < file->n && r == 0; i++) {
+		r = check_accounts(lint, index, &file->entries[i]);
+		if (r == 0)
+			r = check_numbers(lint, index, &file->entries[i]);
+	}
+	return r;
+}
