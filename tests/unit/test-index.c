@@ -291,6 +291,8 @@ static void extents_that_the_reader_cannot_see_map_to_nothing(void)
 
 	CHECK(index_build(&index, &map, &why) == 0);
 	CHECK(index_outer(&index, 0) == ID_NONE);
+	CHECK(index_outer(&index, 5) == ID_NONE);
+	CHECK(index_inner(&index, 4) == ID_NONE);
 	CHECK(index_outer(&index, 14) == 100004);
 	CHECK(index_outer(&index, 15) == ID_NONE);
 	CHECK(index_inner(&index, 100000) == 10);
@@ -329,7 +331,7 @@ static void change(struct extent *extent, uint32_t *ret_id)
 		extent->count--;
 		break;
 	case 1:
-		extent->count--;
+		extent->count -= 1 + tap_below(extent->count - 1);
 		*ret_id = extent->inner + extent->count;
 		break;
 	default:
@@ -356,12 +358,14 @@ static void the_lowest_id_that_differs_is_named(void)
 		CHECK(difference.id == id);
 		CHECK(difference.planned == scan(&map, INDEX_TO_OUTER, id));
 		CHECK(difference.live == scan(&other, INDEX_TO_OUTER, id));
+		CHECK(!verify_maps(&other, &map, &difference));
+		CHECK(difference.id == id);
 	}
 }
 
 static void a_missing_extent_and_an_unwritten_map_differ(void)
 {
-	struct idmap less = five, none = {0};
+	struct idmap less = five, none = {0}, far = {2, {{0, 100, 5}, {50, 200, 5}}};
 	struct verify_difference difference;
 
 	less.n = 4;
@@ -369,6 +373,9 @@ static void a_missing_extent_and_an_unwritten_map_differ(void)
 	CHECK(difference.id == 1002 && difference.live == ID_NONE);
 	CHECK(!verify_maps(&less, &five, &difference));
 	CHECK(difference.id == 1002 && difference.planned == ID_NONE);
+	less = (struct idmap){1, {{0, 100, 5}}};
+	CHECK(!verify_maps(&less, &far, &difference));
+	CHECK(difference.id == 50 && difference.live == 200);
 	CHECK(!verify_maps(&five, &none, &difference));
 	CHECK(difference.id == 0 && difference.planned == 1000000);
 }
