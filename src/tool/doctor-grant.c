@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "../trusted/setting.h"
+#include "../trusted/textfile.h"
+#include "doctor-parts.h"
+#include "plan-parts.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOGIN_DEFS "/etc/login.defs"
+#define NSSWITCH   "/etc/nsswitch.conf"
+#define AUX_GROUPS "GRANT_AUX_GROUP_SUBIDS"
+#define NOBODY     65534U
+
+static uint32_t last(struct range range)
+{
+	return range.start + range.count - 1;
+}
+
+/* The account */
+
+static bool aux_groups_allowed(void)
+{
+	struct textfile file;
+	bool allowed;
+
+	if (textfile_map(LOGIN_DEFS, 0, &file) != 0)
+		return false;
+	allowed = setting_login_defs(file.text, file.len, AUX_GROUPS);
+	textfile_unmap(&file);
+	return allowed;
+}
+
+static void account(struct examination *e)
+{
+	const struct passwd *entry = getpwuid(getuid());
+	const struct group *group;
+	char *name;
+
+	if (!entry) {
+		doctor_say(e, doctor_blocks(e), "account", "passwd",
+			   "user ID %u has no entry", getuid());
+		doctor_fix(e, "as root: useradd --uid %u NAME", getuid());
+		return;
+	}
+	if (entry->pw_gid == getgid() || aux_groups_allowed()) {
+		doctor_say(e, DOCTOR_OK, "account", "passwd", "%s, uid %u, gid %u",
+			   entry->pw_name, getuid(), getgid());
+		return;
+	}
+	doctor_say(e, doctor_blocks(e), "group", "passwd",
+		   "the group %u is not the primary one of %s, %u", getgid(),
+		   entry->pw_name, entry->pw_gid);
+	group = getgrgid(entry->pw_gid);
+	name = group ? doctor_quote(group->gr_name) : NULL;
+	doctor_fix(e,
+		   "start target and caller in a shell of: newgrp %s; or as root: echo "
+		   "'" AUX_GROUPS " yes' >>" LOGIN_DEFS,
+		   name ? name : "-");
+	free(name);
+}
+
+/* The source of the grants. Returns false if the files don't count. */
+static bool source(struct examination *e)
+{
+	struct textfile file = {"", 0};
+	char service[64];
+	int r = textfile_map(NSSWITCH, 0, &file);
+	bool other = false;
+
+	if (r != 0 && r != -ENOENT) {
+		doctor_say(e, doctor_blocks(e), "nsswitch", NSSWITCH, "%s",
+			   textfile_reason(r));
+		doctor_fix(e, "as root: chmod u=rw,go=r " NSSWITCH);
+		return false;
+	}
+	other = setting_subid_service(file.text, file.len, service);
+	textfile_unmap(&file);
+	doctor_say(e, other ? doctor_blocks(e) : DOCTOR_OK, "nsswitch", NSSWITCH,
+		   "subid: %s%s", other ? service : "files",
+		   other ? ", which can't be asked here" : "");
+	if (other)
+		doctor_fix(e, "as root: sed -i '/^subid:/Id' " NSSWITCH);
+	return !other;
+}
+
+/* The files */
+
+static void unreadable(struct examination *e, enum id_kind kind)
+{
+	const char *file = id_words[kind].grants;
+	int error = e->grants_error[kind];
+
+	doctor_say(e, doctor_blocks(e), file + strlen("/etc/"), file, "%s",
+		   textfile_reason(error));
+	if (error == -ELOOP)
+		doctor_fix(e, "as root: cp --remove-destination \"$(readlink -f %s)\" %s",
+			   file, file);
+	else
+		doctor_fix(e, "as root: chown root %s; chmod 644 %s", file, file);
+}
+
+/* Returns true if there is something to make a layout of. */
+static bool file_of(struct examination *e, enum id_kind kind)
+{
+	const struct grants *grants = &e->grants[kind];
+	const char *file = id_words[kind].grants, *name = file + strlen("/etc/");
+	char *login = doctor_quote(e->account.name);
+	uint32_t start = grants_free_start(kind);
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < grants->set.n; i++)
+		total += grants->set.ranges[i].count;
+	if (e->grants_error[kind] != 0 && e->grants_error[kind] != -ENOENT) {
+		unreadable(e, kind);
+	} else if (total == 0) {
+		doctor_say(e, doctor_blocks(e), name, file, "no entry for %s or %u",
+			   e->account.name, e->account.uid);
+		doctor_fix(e, "as root: usermod --add-sub%ss %u-%u %s",
+			   id_words[kind].word, start, start + GRANT_USUAL - 1,
+			   login ? login : "");
+	} else {
+		doctor_say(e, total < GRANT_USUAL ? DOCTOR_WARNING : DOCTOR_OK, name,
+			   file, "%ju IDs, from line %zu on: %u..%u%s%s",
+			   (uintmax_t)total, grants->lines[0].line,
+			   grants->lines[0].range.start, last(grants->lines[0].range),
+			   grants->n > 1 ? " and more" : "",
+			   total < GRANT_USUAL ? "; images use up to 65536" : "");
+		if (total < GRANT_USUAL)
+			doctor_fix(e, "as root: usermod --add-sub%ss %u-%u %s",
+				   id_words[kind].word, start, start + GRANT_USUAL - 1,
+				   login ? login : "");
+	}
+	free(login);
+	return total > 0;
+}
+
+/* The parent map */
+
+/* What of the granted RANGE lies in FRAME, an extent of our own map; count 0: nothing. */
+static struct range piece(struct range range, const struct extent *frame)
+{
+	struct extent extent =
+		extent_clip(&(struct extent){range.start, range.start, range.count},
+			    SIDE_OUTER, frame->inner, frame->inner + frame->count);
+
+	return (struct range){extent.outer, extent.count};
+}
+
+/* How the grants of KIND lie in our own map. */
+struct fit {
+	struct range largest; /* in one extent of it */
+	struct range missing; /* not in it at all; count 0: none */
+	bool crosses;         /* a range lies in more than one extent */
+};
+
+static struct fit fit_grants(const struct idset *granted, const struct idmap *parent)
+{
+	struct fit fit = {0};
+
+	for (size_t i = 0; i < granted->n; i++) {
+		uint32_t found = 0;
+
+		for (size_t k = 0; k < parent->n; k++) {
+			struct range part =
+				piece(granted->ranges[i], &parent->extents[k]);
+
+			found += part.count;
+			fit.crosses |= part.count > 0 && found > part.count;
+			if (part.count > fit.largest.count)
+				fit.largest = part;
+		}
+		if (found < granted->ranges[i].count && fit.missing.count == 0)
+			fit.missing = granted->ranges[i];
+	}
+	return fit;
+}
+
+/* START, or behind all IDs from START to END that are an account's. */
+static uint32_t behind_accounts(enum id_kind kind, uint32_t start, uint32_t end)
+{
+	const struct passwd *user;
+	const struct group *group;
+
+	setpwent();
+	while (kind == ID_UID && (user = getpwent()))
+		if (user->pw_uid >= start && user->pw_uid < end && user->pw_uid != NOBODY)
+			start = user->pw_uid + 1;
+	endpwent();
+	setgrent();
+	while (kind == ID_GID && (group = getgrent()))
+		if (group->gr_gid >= start && group->gr_gid < end &&
+		    group->gr_gid != NOBODY)
+			start = group->gr_gid + 1;
+	endgrent();
+	return start;
+}
+
+/* IDs that could be granted here instead: as usual if our map has them, else in its largest
+ * extent, behind the accounts and before nobody. */
+static struct range grantable(enum id_kind kind, const struct idmap *parent)
+{
+	struct range usual = {grants_free_start(kind), GRANT_USUAL};
+	const struct extent *most = &parent->extents[0];
+	uint32_t start, end;
+
+	for (size_t i = 0; i < parent->n; i++) {
+		if (piece(usual, &parent->extents[i]).count == usual.count)
+			return usual;
+		if (parent->extents[i].count > most->count)
+			most = &parent->extents[i];
+	}
+	end = most->inner + most->count;
+	start = behind_accounts(kind, most->inner, end);
+	if (start <= NOBODY && end > NOBODY)
+		end = NOBODY;
+	return (struct range){start, end - start};
+}
+
+static void fix_missing(struct examination *e, enum id_kind kind, struct range missing)
+{
+	struct range instead = grantable(kind, &e->parents[kind]);
+	const char *word = id_words[kind].word;
+	char *login = doctor_quote(e->account.name);
+
+	if (instead.count == 0)
+		doctor_fix(e, "give this namespace a larger map");
+	else
+		doctor_fix(e,
+			   "give this namespace a larger map; or as root: usermod "
+			   "--del-sub%ss %u-%u --add-sub%ss %u-%u %s",
+			   word, missing.start, last(missing), word, instead.start,
+			   last(instead), login ? login : "");
+	free(login);
+}
+
+/* Returns true if the grants can be mapped in a namespace made here. */
+static bool parent_map(struct examination *e, enum id_kind kind)
+{
+	const char *name = id_words[kind].map;
+	const char *path = kind == ID_UID ? "/proc/self/uid_map" : "/proc/self/gid_map";
+	const struct idmap *parent = &e->parents[kind];
+	struct fit fit = fit_grants(&e->grants[kind].set, parent);
+
+	if (parent->n == 0) {
+		doctor_say(e, DOCTOR_PROBLEM, name, path,
+			   "not written yet, so that nothing "
+			   "can be mapped here");
+		doctor_fix(e, "from the parent namespace: idmap write %d", getpid());
+		return false;
+	}
+	if (fit.missing.count > 0) {
+		doctor_say(e, doctor_blocks(e), name, path,
+			   "the granted %u..%u are not all in our own map; %u of them in "
+			   "one "
+			   "piece",
+			   fit.missing.start, last(fit.missing), fit.largest.count);
+		fix_missing(e, kind, fit.missing);
+		return false;
+	}
+	doctor_say(e, fit.crosses ? DOCTOR_WARNING : DOCTOR_OK, name, path,
+		   "%zu extents; up to %u granted IDs in one piece, from %u on%s",
+		   parent->n, fit.largest.count, fit.largest.start,
+		   fit.crosses
+			   ? "; a granted range lies in more than one extent and must be "
+			     "split"
+			   : "");
+	if (fit.crosses)
+		doctor_fix(e, "idmap splits it; for newuidmap by hand: idmap dump "
+			      "--format=newuidmap PID");
+	return true;
+}
+
+/* The layout */
+
+static void layout(struct examination *e)
+{
+	const struct request request = {.kinds = {true, true}};
+	const struct idmap *maps = e->answer.maps;
+	char text[IDMAP_TEXT], *message = NULL;
+
+	e->planned = request_plan(&request, !e->privileged, &e->answer, &message) == 0;
+	if (e->planned) {
+		doctor_say(e, DOCTOR_OK, "layout", "idmap dump",
+			   "uid_map: %zu extents, %zu bytes; gid_map: %zu extents, %zu "
+			   "bytes",
+			   maps[ID_UID].n, idmap_format(&maps[ID_UID], text),
+			   maps[ID_GID].n, idmap_format(&maps[ID_GID], text));
+		return;
+	}
+	for (char *c = message; c && *c; c++)
+		if (*c == '\n')
+			*c = ';';
+	doctor_say(e, DOCTOR_PROBLEM, "layout", "idmap dump", "%s",
+		   message ? message : "?");
+	doctor_fix(e, "grant fewer and larger ranges, or give MAPs");
+	free(message);
+}
+
+void doctor_grants(struct examination *e)
+{
+	bool usable = source(e);
+
+	account(e);
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
+		usable &= file_of(e, kind);
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
+		usable &= parent_map(e, kind);
+	if (usable)
+		layout(e);
+}

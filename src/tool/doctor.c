@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "doctor.h"
+
+#include "../trusted/autoclose.h"
+#include "../trusted/procmap.h"
+#include "../trusted/target.h"
+#include "doctor-parts.h"
+#include "message.h"
+#include "writer.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* PROC_USER_INIT_INO in the kernel's include/linux/proc_ns.h. */
+#define INITIAL_NAMESPACE 4026531837U
+
+const char *const doctor_words[] = {"ok", "warning", "problem"};
+
+enum doctor_state doctor_blocks(const struct examination *e)
+{
+	return e->privileged ? DOCTOR_WARNING : DOCTOR_PROBLEM;
+}
+
+void doctor_say(struct examination *e, enum doctor_state state, const char *cause,
+		const char *source, const char *format, ...)
+{
+	struct findings *f = &e->findings;
+	struct finding *list = reallocarray(f->list, f->n + 1, sizeof(*list));
+	struct finding finding = {.state = state, .cause = cause, .source = source};
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&finding.evidence, format, args) < 0)
+		finding.evidence = NULL;
+	va_end(args);
+	if (list)
+		f->list = list;
+	if (!list || !finding.evidence) {
+		e->no_memory = true;
+		free(finding.evidence);
+		return;
+	}
+	list[f->n++] = finding;
+	if (state > f->worst)
+		f->worst = state;
+}
+
+void doctor_fix(struct examination *e, const char *format, ...)
+{
+	struct finding *last;
+	va_list args;
+
+	if (e->no_memory)
+		return;
+	last = &e->findings.list[e->findings.n - 1];
+	va_start(args, format);
+	if (vasprintf(&last->fix, format, args) < 0) {
+		last->fix = NULL;
+		e->no_memory = true;
+	}
+	va_end(args);
+}
+
+int doctor_read(const char *path, char *ret_line, size_t room)
+{
+	AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, ret_line, room - 1);
+
+	if (len < 0)
+		return -errno;
+	ret_line[len] = '\0';
+	ret_line[strcspn(ret_line, "\n")] = '\0';
+	return 0;
+}
+
+/* alice stays alice, DOMAIN\alice becomes 'DOMAIN\alice'. */
+char *doctor_quote(const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789/._-+:@,=";
+	char *quoted, *to;
+
+	if (*text && text[strspn(text, plain)] == '\0')
+		return strdup(text);
+	quoted = malloc(4 * strlen(text) + 3);
+	if (!quoted)
+		return NULL;
+	to = quoted;
+	*to++ = '\'';
+	for (; *text; text++)
+		to = *text == '\'' ? stpcpy(to, "'\\''") : (*to = *text, to + 1);
+	strcpy(to, "'");
+	return quoted;
+}
+
+/* What all examinations know of the caller. */
+static int prepare(struct examination *e)
+{
+	const bool both[ID_KINDS] = {true, true};
+	AUTOCLOSE int self = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+	int r = account_self(&e->account);
+
+	if (r != 0)
+		return r;
+	e->privileged = !writer_needs_grants(both);
+	e->initial =
+		stat("/proc/self/ns/user", &st) == 0 && st.st_ino == INITIAL_NAMESPACE;
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
+		procmap_read(self, kind, &e->parents[kind]);
+		e->grants_error[kind] = grants_load(&e->account, kind, &e->grants[kind]);
+	}
+	return 0;
+}
+
+static void examination_clear(struct examination *e)
+{
+	findings_clear(&e->findings);
+	account_clear(&e->account);
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
+		grants_clear(&e->grants[kind]);
+	answer_clear(&e->answer);
+}
+
+/* /proc shows no such process; is there one all the same? */
+static void say_hidden(struct examination *e, const char *target)
+{
+	char *end;
+	long pid = strtol(target, &end, 10);
+
+	if (*end != '\0' || (kill((pid_t)pid, 0) < 0 && errno == ESRCH)) {
+		doctor_say(e, DOCTOR_PROBLEM, "target", "/proc",
+			   "%s is no running process", target);
+		doctor_fix(e, "name a process that runs");
+		return;
+	}
+	doctor_say(e, DOCTOR_PROBLEM, "target_hidden", "/proc/self/mountinfo",
+		   "process %ld runs, but /proc is mounted with hidepid and does not "
+		   "show it",
+		   pid);
+	doctor_fix(e, "as root: mount -o remount,hidepid=0 /proc");
+}
+
+static int examine_target(struct examination *e, const char *target, char **ret_message)
+{
+	AUTOCLOSE int dir = -1;
+	int r = target_open(target, &dir);
+
+	if (r == TARGET_E_GONE || r == -EPERM)
+		say_hidden(e, target);
+	else if (r != 0)
+		return message_fail(ret_message, "%s %s", target, target_reason(r));
+	else
+		doctor_target(e, target, dir);
+	return 0;
+}
+
+int doctor_examine(const char *target, struct findings *ret_findings, char **ret_message)
+{
+	__attribute__((cleanup(examination_clear))) struct examination e = {0};
+
+	*ret_message = NULL;
+	if (prepare(&e) != 0)
+		return -1;
+	doctor_kernel(&e);
+	doctor_helpers(&e);
+	doctor_grants(&e);
+	doctor_live(&e);
+	if (target && examine_target(&e, target, ret_message) != 0)
+		return -1;
+	if (e.no_memory)
+		return -1;
+	*ret_findings = e.findings;
+	e.findings = (struct findings){0};
+	return 0;
+}
+
+void findings_clear(struct findings *findings)
+{
+	for (size_t i = 0; i < findings->n; i++) {
+		free(findings->list[i].evidence);
+		free(findings->list[i].fix);
+	}
+	free(findings->list);
+	*findings = (struct findings){0};
+}
