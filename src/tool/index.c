@@ -143,7 +143,7 @@ AVX2 static uint32_t find_avx2(const struct index_side *side, uint32_t id)
  * In bulk every lane of a vector is another ID, and a step is done for all of a batch before the
  * next begins, so that the processor has always 16 gathers to do that don't wait for each other.
  * One step after the other halves what is left: 8 groups of 48 keys whose last keys lie in one
- * register, then 48, 24, 12, 6, 3, 1.
+ * register, then 24 of those, 12, 6, 3, 1.
  */
 #define LANES 8U
 #define BATCH (16U * LANES)
@@ -174,6 +174,7 @@ AVX2 static void choose_group(const struct index_side *side, struct batch *batch
 	for (size_t i = 0; i < BATCH / LANES; i++) {
 		__m256i group = _mm256_setzero_si256();
 
+#pragma GCC unroll 3
 		for (int step = 4; step > 0; step /= 2) {
 			__m256i place =
 				_mm256_add_epi32(group, _mm256_set1_epi32(step - 1));
