@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "command.h"
+
+#include "../trusted/setting.h"
+#include "../trusted/subid.h"
+#include "../trusted/textfile.h"
+#include "message.h"
+#include "plan.h"
+#include "table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define NSSWITCH          "/etc/nsswitch.conf"
+
+static const char usage[] =
+	"Usage: idmap who [OPTION]... ID...\n"
+	"\n"
+	"Show who may use an outer ID: the owners of a line of /etc/subuid or "
+	"/etc/subgid\n"
+	"that grants it, which inner ID it is in the default layout of each, and the\n"
+	"account whose own ID it is. The exit status is 1 if an ID is nobody's.\n"
+	"\n"
+	"  -u, --uid          only user IDs\n"
+	"  -g, --gid          only group IDs\n"
+	"      --json, --raw, --noheadings\n"
+	"                     the table in another shape\n"
+	"  -o, --output LIST  these columns: TYPE,ID,WHO,INNER,SOURCE\n"
+	"  -h, --help         show this\n";
+
+static const struct option longs[] = {
+	{"uid", no_argument, NULL, 'u'},
+	{"gid", no_argument, NULL, 'g'},
+	TABLE_LONG,
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+enum { TYPE, ID, WHO, INNER, SOURCE };
+static const struct table_column columns[] = {
+	[TYPE] = {.name = "TYPE"},     [ID] = {.name = "ID", .number = true},
+	[WHO] = {.name = "WHO"},       [INNER] = {.name = "INNER", .number = true},
+	[SOURCE] = {.name = "SOURCE"},
+};
+
+struct who {
+	bool kinds[ID_KINDS];
+	struct table_options options;
+	struct table table;
+	uint32_t *ids; /* owned */
+	bool *found;   /* owned; by ID: somebody may use it */
+	size_t n;
+};
+
+static void who_clear(struct who *who)
+{
+	table_clear(&who->table);
+	free(who->ids);
+	free(who->found);
+}
+
+/* One answer. INNER ID_NONE: has no place in a layout. LINE 0: SOURCE is no file with lines. */
+static int add_row(struct who *who, enum id_kind kind, size_t i, const char *name,
+		   uint32_t inner, const char *source, size_t line)
+{
+	int r = table_row(&who->table);
+
+	who->found[i] = true;
+	if (r == 0)
+		r = table_set(&who->table, TYPE, "%s", id_words[kind].word);
+	if (r == 0)
+		r = table_set(&who->table, ID, "%u", who->ids[i]);
+	if (r == 0)
+		r = table_set(&who->table, WHO, "%s", name);
+	if (r == 0 && inner != ID_NONE)
+		r = table_set(&who->table, INNER, "%u", inner);
+	if (r == 0)
+		r = line > 0 ? table_set(&who->table, SOURCE, "%s:%zu", source, line)
+			     : table_set(&who->table, SOURCE, "%s", source);
+	return r;
+}
+
+/* The inner ID of OUTER in the default layout of ACCOUNT, ID_NONE: it has none. */
+static uint32_t find_inner(const struct account *account, enum id_kind kind,
+			   uint32_t outer)
+{
+	uint32_t own = kind == ID_UID ? account->uid : account->gid, inner = ID_NONE;
+	struct grants grants = {0};
+	struct plan plan = {0};
+	struct plan_refusal why;
+
+	if (grants_load(account, kind, &grants) == 0 &&
+	    plan_layout(&plan, LAYOUT_ROOT, own, &grants, 0, &why) == 0)
+		for (size_t i = 0; i < plan.n && inner == ID_NONE; i++) {
+			const struct extent *extent = &plan.list[i].extent;
+
+			if (outer - extent->outer < extent->count)
+				inner = extent->inner + (outer - extent->outer);
+		}
+	plan_clear(&plan);
+	grants_clear(&grants);
+	return inner;
+}
+
+/* The accounts that OWNER means. A number is a login name of digits, a UID, or each for another
+ * account, and both may use the line then. Returns how many. */
+static size_t find_accounts(const char *owner, struct account ret_accounts[2])
+{
+	const struct passwd *entry;
+	uint32_t uid;
+
+	if (account_find(owner, &ret_accounts[0]) != 0)
+		return 0;
+	if (id_parse(owner, strlen(owner), &uid) != 0 || ret_accounts[0].uid == uid)
+		return 1;
+	entry = getpwuid(uid);
+	if (!entry)
+		return 1;
+	ret_accounts[1] =
+		(struct account){strdup(entry->pw_name), entry->pw_uid, entry->pw_gid};
+	return ret_accounts[1].name ? 2 : 1;
+}
+
+static int add_owner(struct who *who, enum id_kind kind, size_t i, const char *owner,
+		     size_t line)
+{
+	struct account accounts[2] = {0};
+	size_t n = find_accounts(owner, accounts);
+	const char *file = id_words[kind].grants;
+	int r = n == 0 ? add_row(who, kind, i, owner, ID_NONE, file, line) : 0;
+
+	for (size_t k = 0; k < n; k++) {
+		uint32_t inner = find_inner(&accounts[k], kind, who->ids[i]);
+
+		if (r == 0)
+			r = add_row(who, kind, i, accounts[k].name, inner, file, line);
+		account_clear(&accounts[k]);
+	}
+	return r;
+}
+
+/* All lines of FILE that grant ID number I. */
+static int ask_grants(struct who *who, enum id_kind kind, size_t i,
+		      const struct textfile *file)
+{
+	const char *end = file->text + file->len;
+	char owner[SUBID_LINE];
+	size_t number = 1;
+	int r = 0;
+
+	for (const char *at = file->text; at < end && r == 0; number++) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		const char *stop = newline ? newline : end;
+		struct subid_line line;
+
+		if (subid_parse(at, (size_t)(stop - at), &line) == 0 &&
+		    who->ids[i] - line.start < line.count) {
+			snprintf(owner, sizeof(owner), "%.*s", (int)line.owner_len,
+				 line.owner);
+			r = add_owner(who, kind, i, owner, number);
+		}
+		at = newline ? newline + 1 : end;
+	}
+	return r;
+}
+
+/* Whose own ID is it? A user has it as inner 0 in his layout; a group has no layout. */
+static int ask_accounts(struct who *who, enum id_kind kind, size_t i)
+{
+	const struct passwd *user = kind == ID_UID ? getpwuid(who->ids[i]) : NULL;
+	const struct group *group = kind == ID_GID ? getgrgid(who->ids[i]) : NULL;
+
+	if (user)
+		return add_row(who, kind, i, user->pw_name, 0, "passwd", 0);
+	if (group)
+		return add_row(who, kind, i, group->gr_name, ID_NONE, "group", 0);
+	return 0;
+}
+
+/* The files count only where no directory service has the grants. */
+static int check_service(char **ret_message)
+{
+	struct textfile file;
+	char service[64];
+	int r = 0;
+
+	if (textfile_map(NSSWITCH, 0, &file) != 0)
+		return 0;
+	if (setting_subid_service(file.text, file.len, service))
+		r = message_fail(ret_message,
+				 NSSWITCH
+				 " has the grants in the service \"%s\" (its line "
+				 "subid:), which can't be asked here",
+				 service);
+	textfile_unmap(&file);
+	return r;
+}
+
+/* A file that is not there grants nothing. */
+static int open_grants(const struct who *who, enum id_kind kind,
+		       struct textfile *ret_file, char **ret_message)
+{
+	int r = who->kinds[kind]
+			? textfile_map(id_words[kind].grants, O_NOFOLLOW, ret_file)
+			: 0;
+
+	if (r == 0 || r == -ENOENT)
+		return 0;
+	return message_fail(ret_message, "%s: %s", id_words[kind].grants,
+			    textfile_reason(r));
+}
+
+static int ask(struct who *who, char **ret_message)
+{
+	struct textfile files[ID_KINDS] = {{"", 0}, {"", 0}};
+	int r = check_service(ret_message);
+
+	for (enum id_kind kind = ID_UID; kind <= ID_GID && r == 0; kind++)
+		r = open_grants(who, kind, &files[kind], ret_message);
+	for (size_t i = 0; i < who->n && r == 0; i++)
+		for (enum id_kind kind = ID_UID; kind <= ID_GID && r == 0; kind++) {
+			if (!who->kinds[kind])
+				continue;
+			r = ask_grants(who, kind, i, &files[kind]);
+			if (r == 0)
+				r = ask_accounts(who, kind, i);
+		}
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
+		textfile_unmap(&files[kind]);
+	return r;
+}
+
+/* Say on stderr which IDs have no row. */
+static int check_found(const struct who *who)
+{
+	const char *what = who->kinds[ID_UID] && who->kinds[ID_GID] ? "user or group"
+			   : who->kinds[ID_UID]                     ? "user"
+								    : "group";
+	int status = COMMAND_DONE;
+	char *message;
+
+	for (size_t i = 0; i < who->n; i++) {
+		if (who->found[i])
+			continue;
+		message_fail(&message, "nobody may use %u as a %s ID", who->ids[i], what);
+		status = command_fail(COMMAND_FAILED, message);
+	}
+	return status;
+}
+
+static int take_ids(struct who *who, char **words, size_t n, char **ret_message)
+{
+	if (n == 0)
+		return message_fail(ret_message, "no ID: whose shall be found?");
+	who->ids = calloc(n, sizeof(*who->ids));
+	who->found = calloc(n, sizeof(*who->found));
+	if (!who->ids || !who->found) {
+		*ret_message = NULL;
+		return -1;
+	}
+	for (; who->n < n; who->n++) {
+		const char *word = words[who->n];
+		uint32_t *id = &who->ids[who->n];
+		int r = id_parse(word, strlen(word), id);
+
+		if (r == 0 && *id == ID_NONE)
+			r = ID_E_RANGE;
+		if (r != 0)
+			return message_fail(ret_message, "ID \"%s\" %s", word,
+					    r == ID_E_RANGE
+						    ? "is over 4294967294, the largest ID"
+						    : id_reason(r));
+	}
+	return 0;
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int read_command_line(struct who *who, int argc, char **argv)
+{
+	char *message;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "ug" TABLE_SHORT "h", longs, NULL)) !=
+	       -1) {
+		if (option == 'h') {
+			fputs(usage, stdout);
+			return COMMAND_DONE;
+		}
+		if (option == 'u' || option == 'g')
+			who->kinds[option == 'u' ? ID_UID : ID_GID] = true;
+		else if (!table_option(&who->options, option, optarg))
+			return COMMAND_USAGE;
+	}
+	if (!who->kinds[ID_UID] && !who->kinds[ID_GID])
+		who->kinds[ID_UID] = who->kinds[ID_GID] = true;
+	if (take_ids(who, argv + optind, (size_t)(argc - optind), &message) != 0)
+		return command_fail(COMMAND_USAGE, message);
+	return -1;
+}
+
+int cmd_who(int argc, char **argv)
+{
+	__attribute__((cleanup(who_clear))) struct who who = {0};
+	char *message = NULL;
+	int r, status = read_command_line(&who, argc, argv);
+
+	if (status != -1)
+		return status;
+	r = table_new("who", columns, ARRAY_SIZE(columns), &who.options, &who.table);
+	if (r == TABLE_E_COLUMN) {
+		message_fail(
+			&message,
+			"-o %s: the columns are TYPE, ID, WHO, INNER and SOURCE, each at "
+			"most once, with commas between",
+			who.options.columns);
+		return command_fail(COMMAND_USAGE, message);
+	}
+	if (r == 0)
+		r = ask(&who, &message);
+	if (r == 0)
+		r = table_print(&who.table, 1, stdout);
+	if (r != 0)
+		return command_fail(COMMAND_FAILED, message);
+	return check_found(&who);
+}
