@@ -351,7 +351,7 @@ static int unmapped_text(const struct lookup *lookup, char ret_text[16],
 	FILE *file;
 	bool read;
 
-	strcpy(ret_text, "unmapped");
+	snprintf(ret_text, 16, "unmapped");
 	if (!lookup->overflow)
 		return 0;
 	file = fopen(path, "re");
@@ -558,17 +558,25 @@ static int run_stream(struct lookup *lookup)
 	return stream.missing ? COMMAND_FAILED : COMMAND_DONE;
 }
 
-int cmd_lookup(int argc, char **argv)
+static int run(struct lookup *lookup, int argc, char **argv)
 {
-	__attribute__((cleanup(lookup_clear))) struct lookup lookup = {.n_hops = 1};
 	int status;
 
-	lookup.hops = calloc((size_t)argc + 1, sizeof(*lookup.hops));
-	lookup.words = calloc((size_t)argc + 1, sizeof(*lookup.words));
-	if (!lookup.hops || !lookup.words)
+	lookup->hops = calloc((size_t)argc + 1, sizeof(*lookup->hops));
+	lookup->words = calloc((size_t)argc + 1, sizeof(*lookup->words));
+	if (!lookup->hops || !lookup->words)
 		return command_fail(COMMAND_FAILED, NULL);
-	status = read_command_line(&lookup, argc, argv);
+	status = read_command_line(lookup, argc, argv);
 	if (status != -1)
 		return status;
-	return is_stream(&lookup) ? run_stream(&lookup) : run_words(&lookup);
+	return is_stream(lookup) ? run_stream(lookup) : run_words(lookup);
+}
+
+int cmd_lookup(int argc, char **argv)
+{
+	struct lookup lookup = {.n_hops = 1};
+	int status = run(&lookup, argc, argv);
+
+	lookup_clear(&lookup);
+	return status;
 }

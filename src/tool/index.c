@@ -416,9 +416,10 @@ int index_build(struct index *ret_index, const struct idmap *map,
 {
 	static const int errors[2] = {IDMAP_E_INNER, IDMAP_E_OUTER};
 	struct sorted sides[2];
-	const struct extent *pair;
 
 	for (int d = INDEX_TO_OUTER; d <= INDEX_TO_INNER; d++) {
+		const struct extent *pair;
+
 		sort_side(map, (enum index_direction)d, &sides[d]);
 		pair = find_overlap(&sides[d]);
 		if (pair) {
