@@ -114,13 +114,11 @@ static int open_file(struct lint *lint, size_t file)
 
 /* Lines */
 
-static int add_entry(struct lint *lint, struct lint_file *file, size_t *room,
-		     const struct subid_line *line, const char *text, size_t number)
+static int add_entry(struct lint_file *file, size_t *room, const struct subid_line *line,
+		     const char *text, size_t number)
 {
-	uint32_t owner = lint_owner_add(lint->owners, line->owner, line->owner_len);
+	uint32_t owner = lint_owner_hash(line->owner, line->owner_len);
 
-	if (owner == UINT32_MAX)
-		return -ENOMEM;
 	if (file->n == *room) {
 		size_t more = *room ? *room * 2 : 64;
 		struct lint_entry *entries =
@@ -188,7 +186,7 @@ int lint_read_file(struct lint *lint, size_t index)
 		number++;
 		r = check_line(lint, index, at, len, number, parsed, &line);
 		if (r == 0 && parsed == 0)
-			r = add_entry(lint, file, &room, &line, at, number);
+			r = add_entry(file, &room, &line, at, number);
 		if (r == 0 && !newline)
 			r = check_final_newline(lint, index, at, len, number,
 						parsed == 0);
@@ -196,7 +194,7 @@ int lint_read_file(struct lint *lint, size_t index)
 			lint->tick("lines", number);
 		at += len + (newline != NULL);
 	}
-	return r;
+	return r == 0 ? lint_number_owners(lint->owners, file) : r;
 }
 
 /* The corrected file */

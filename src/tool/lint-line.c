@@ -103,7 +103,7 @@ static enum lint_rule blank_fault(const char *text, size_t len, size_t *ret_colu
 	for (size_t i = 0; i < len; i++) {
 		if (!is_blank(text[i]))
 			continue;
-		if (i == 0 || text[i + 1] == ':' || text[i - 1] == ':') {
+		if (i == 0 || text[i - 1] == ':' || (i + 1 < len && text[i + 1] == ':')) {
 			*ret_column = i + 1;
 			return LINT_BLANK_AROUND_COLON;
 		}
@@ -115,6 +115,8 @@ static enum lint_rule blank_fault(const char *text, size_t len, size_t *ret_colu
 static enum lint_rule void_fault(const char *text, size_t len, int parsed,
 				 const struct subid_line *line, size_t *ret_column)
 {
+	enum lint_rule rule;
+
 	switch (parsed) {
 	case SUBID_E_FIELDS:
 		return is_range_form(text, len, ret_column) ? LINT_RANGE_FORM
@@ -124,7 +126,11 @@ static enum lint_rule void_fault(const char *text, size_t len, int parsed,
 	case SUBID_E_RANGE:
 		return LINT_PAST_THE_END;
 	default:
-		return number_fault(text, len, line);
+		rule = number_fault(text, len, line);
+		/* The first such blank, which the parser may take for the owner's. */
+		return rule == LINT_BLANK_AROUND_COLON
+			       ? blank_fault(text, len, ret_column)
+			       : rule;
 	}
 }
 

@@ -11,8 +11,8 @@
 
 /* The table of owners: open addressing, never more than half full. */
 
-/* FNV-1a, and its high bits brought down. */
-static uint32_t hash(const char *name, size_t len)
+/* FNV-1a, with its high half brought down. */
+uint32_t lint_owner_hash(const char *name, size_t len)
 {
 	uint64_t value = 14695981039346656037U;
 
@@ -22,61 +22,103 @@ static uint32_t hash(const char *name, size_t len)
 }
 
 /* The slot of NAME, or the empty one where it would be. */
-static uint32_t *find_slot(const struct lint_owners *owners, const char *name, size_t len)
+static struct lint_slot *find_slot(const struct lint_owners *owners, const char *name,
+				   size_t len, uint32_t hashed)
 {
-	for (uint32_t i = hash(name, len);; i++) {
-		uint32_t *slot = &owners->slots[i & (owners->n_slots - 1)];
-		const struct lint_owner *owner = &owners->list[*slot - 1];
+	for (uint32_t i = hashed;; i++) {
+		struct lint_slot *slot = &owners->slots[i & (owners->n_slots - 1)];
+		const struct lint_owner *owner;
 
-		if (*slot == 0 ||
-		    (owner->len == len && memcmp(owner->name, name, len) == 0))
+		if (slot->owner == 0)
+			return slot;
+		if (slot->hash != hashed)
+			continue;
+		owner = &owners->list[slot->owner - 1];
+		if (owner->len == len && memcmp(owner->name, name, len) == 0)
 			return slot;
 	}
 }
 
 static struct lint_owner *find_owner(const struct lint_owners *owners, const char *name)
 {
-	uint32_t slot = owners->n > 0 ? *find_slot(owners, name, strlen(name)) : 0;
+	size_t len = strlen(name);
+	uint32_t owner =
+		owners->n
+			? find_slot(owners, name, len, lint_owner_hash(name, len))->owner
+			: 0;
 
-	return slot > 0 ? &owners->list[slot - 1] : NULL;
+	return owner > 0 ? &owners->list[owner - 1] : NULL;
 }
 
-static int grow(struct lint_owners *owners)
+/* Make room for N owners more. */
+static int reserve(struct lint_owners *owners, size_t n)
 {
-	uint32_t room = owners->room ? owners->room * 2 : 64;
+	uint32_t n_slots = 64, room = owners->n + (uint32_t)n;
 	struct lint_owner *list = reallocarray(owners->list, room, sizeof(*list));
-	uint32_t *slots = list ? calloc(room, 2 * sizeof(*slots)) : NULL;
+	struct lint_slot *slots;
 
-	if (list)
-		owners->list = list;
+	if (!list)
+		return -ENOMEM;
+	owners->list = list;
+	while (n_slots < 2 * room)
+		n_slots *= 2;
+	slots = calloc(n_slots, sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < owners->n_slots; i++) {
+		uint32_t to = owners->slots[i].hash;
+
+		if (owners->slots[i].owner == 0)
+			continue;
+		while (slots[to & (n_slots - 1)].owner > 0)
+			to++;
+		slots[to & (n_slots - 1)] = owners->slots[i];
+	}
 	free(owners->slots);
 	owners->slots = slots;
-	owners->n_slots = 2 * room;
-	owners->room = room;
-	for (uint32_t i = 0; i < owners->n; i++)
-		*find_slot(owners, list[i].name, list[i].len) = i + 1;
+	owners->n_slots = n_slots;
 	return 0;
 }
 
-uint32_t lint_owner_add(struct lint_owners *owners, const char *name, size_t len)
+/* The index of an owner, new or not; there is room for him. */
+static uint32_t add_owner(struct lint_owners *owners, const char *name, size_t len,
+			  uint32_t hash)
 {
 	struct lint_owner owner = {.name = name, .len = (uint32_t)len, .uid = ID_NONE};
-	uint32_t *slot;
+	struct lint_slot *slot = find_slot(owners, name, len, hash);
 
-	if (owners->n == owners->room && grow(owners) != 0)
-		return UINT32_MAX;
-	slot = find_slot(owners, name, len);
-	if (*slot > 0)
-		return *slot - 1;
+	if (slot->owner > 0)
+		return slot->owner - 1;
 	if (id_parse(name, len, &owner.number) != 0)
 		owner.number = ID_NONE;
 	owners->n_numbers += owner.number != ID_NONE;
 	owner.same = owners->n;
 	owners->list[owners->n++] = owner;
-	*slot = owners->n;
+	*slot = (struct lint_slot){hash, owners->n};
 	return owner.same;
+}
+
+/* How many entries before its turn a slot is fetched: a table of a million owners is in no cache,
+ * and waiting for each slot alone would take longer than all else. */
+#define AHEAD 16
+
+int lint_number_owners(struct lint_owners *owners, struct lint_file *file)
+{
+	if (file->n == 0)
+		return 0;
+	if (reserve(owners, file->n) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < file->n; i++) {
+		struct lint_entry *entry = &file->entries[i];
+		const char *colon = strchr(entry->text, ':');
+
+		if (i + AHEAD < file->n)
+			__builtin_prefetch(&owners->slots[entry[AHEAD].owner &
+							  (owners->n_slots - 1)]);
+		entry->owner = add_owner(owners, entry->text,
+					 (size_t)(colon - entry->text), entry->owner);
+	}
+	return 0;
 }
 
 void lint_owners_clear(struct lint_owners *owners)
@@ -337,14 +379,14 @@ static void add_up(struct lint *lint, size_t index)
 {
 	const struct lint_file *file = &lint->files[index];
 
-	for (size_t i = 0; i < file->n; i++) {
+	for (uint32_t i = 0; i < file->n; i++) {
 		const struct lint_entry *entry = &file->entries[i];
 		struct lint_owner *owner = &lint->owners->list[entry->owner];
 
 		owner = &lint->owners->list[owner->same];
 		if (owner->seen[file->kind] != index + 1) {
-			owner->seen[file->kind] = index + 1;
-			owner->first[file->kind] = entry;
+			owner->seen[file->kind] = (uint32_t)index + 1;
+			owner->first[file->kind] = i;
 			owner->total[file->kind] = 0;
 		}
 		owner->total[file->kind] += entry->range.count;
@@ -355,17 +397,19 @@ static void add_up(struct lint *lint, size_t index)
 static int check_name(struct lint *lint, size_t file, const struct lint_entry *entry)
 {
 	const struct lint_owner *owner = &lint->owners->list[entry->owner];
-	struct lint_finding finding = lint_at(lint, file, entry, 0, LINT_ORPHAN);
+	struct lint_finding finding;
 
 	if (owner->is_login && owner->is_uid && owner->uid != owner->number) {
-		finding.rule = LINT_NUMERIC_LOGIN;
+		finding = lint_at(lint, file, entry, 0, LINT_NUMERIC_LOGIN);
 		finding.name = owner->namesake;
 		return lint_note(lint, finding);
 	}
 	if (owner->is_login || owner->is_uid)
 		return 0;
-	if (owner->is_group && lint->files[file].kind == ID_GID)
-		finding.rule = LINT_KEYED_BY_GROUP;
+	finding = lint_at(lint, file, entry, 0,
+			  owner->is_group && lint->files[file].kind == ID_GID
+				  ? LINT_KEYED_BY_GROUP
+				  : LINT_ORPHAN);
 	return lint_note(lint, finding);
 }
 
@@ -374,22 +418,23 @@ static int check_total(struct lint *lint, size_t file, const struct lint_owner *
 		       bool pair)
 {
 	enum id_kind kind = lint->files[file].kind, other = kind == ID_UID;
-	struct lint_finding finding =
-		lint_at(lint, file, owner->first[kind], 2, LINT_SMALL);
+	const struct lint_entry *first = &lint->files[file].entries[owner->first[kind]];
+	struct lint_finding finding;
 	int r = 0;
 
-	finding.value = owner->total[kind];
-	if (owner->total[kind] < 65536)
+	if (owner->total[kind] < 65536) {
+		finding = lint_at(lint, file, first, 2, LINT_SMALL);
+		finding.value = owner->total[kind];
 		r = lint_note(lint, finding);
-	if (r != 0 || !pair || owner->total[kind] == owner->total[other])
+	}
+	/* Of two totals the lesser is pointed at. */
+	if (r != 0 || !pair ||
+	    (owner->total[other] > 0 && owner->total[kind] >= owner->total[other]))
 		return r;
-	finding.rule = LINT_COUNTS_DIFFER;
-	finding.range.count = 0;
-	finding.value = owner->total[kind];
 	if (owner->total[other] == 0)
-		finding = lint_at(lint, file, owner->first[kind], 0, LINT_ONE_FILE_ONLY);
-	else if (owner->total[kind] > owner->total[other])
-		return 0; /* it is said where the lesser ones are */
+		return lint_note(lint, lint_at(lint, file, first, 0, LINT_ONE_FILE_ONLY));
+	finding = lint_at(lint, file, first, 2, LINT_COUNTS_DIFFER);
+	finding.value = owner->total[kind];
 	finding.other_value = owner->total[other];
 	return lint_note(lint, finding);
 }
@@ -400,15 +445,15 @@ static int check_file_owners(struct lint *lint, size_t index, bool pair)
 	struct lint_owner *owners = lint->owners->list;
 	int r = 0;
 
-	for (size_t i = 0; i < file->n && r == 0; i++) {
+	for (uint32_t i = 0; i < file->n && r == 0; i++) {
 		const struct lint_entry *entry = &file->entries[i];
 		struct lint_owner *owner = &owners[entry->owner];
 
 		if (owner->named != index + 1)
 			r = check_name(lint, index, entry);
-		owner->named = index + 1;
+		owner->named = (uint32_t)index + 1;
 		owner = &owners[owner->same];
-		if (r == 0 && owner->first[file->kind] == entry)
+		if (r == 0 && owner->first[file->kind] == i)
 			r = check_total(lint, index, owner, pair);
 	}
 	return r;

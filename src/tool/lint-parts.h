@@ -14,7 +14,7 @@ struct lint_entry {
 	const char *text; /* the line, in the mapped file */
 	size_t line;
 	struct range range;
-	uint32_t owner; /* index into lint->owners */
+	uint32_t owner; /* index into lint->owners; first lint_owner_hash() */
 };
 
 /* An entry's place in the order of ranges: by start, then count, then owner. */
@@ -28,25 +28,30 @@ struct lint_span {
  * both is one index, and sums are kept there. */
 struct lint_owner {
 	const char *name; /* in the mapped file */
+	char *namesake;   /* owned: the account whose UID is the name */
 	uint32_t len;
 	uint32_t same;
 	uint32_t number; /* the name, if it is a number; else ID_NONE */
 	uint32_t uid;    /* ID_NONE: no account */
 	uint32_t gid;
 	bool is_login, is_uid, is_group, shared;
-	char *namesake; /* owned: the account whose UID is the name */
-	size_t named;   /* number of the file whose names were looked at last, from 1 */
-	/* In the file that was looked at last, of each kind: */
-	size_t seen[ID_KINDS]; /* number of the file, from 1 */
-	const struct lint_entry *first[ID_KINDS];
+	uint32_t named; /* number of the file whose names were looked at last, from 1 */
+	/* Of each kind, in the file that was looked at last: */
+	uint32_t seen[ID_KINDS];  /* its number, from 1 */
+	uint32_t first[ID_KINDS]; /* the first entry */
 	uint64_t total[ID_KINDS];
+};
+
+/* One of the hash table. Most misses are seen by the hash alone, without a look at a name. */
+struct lint_slot {
+	uint32_t hash;
+	uint32_t owner; /* index + 1; 0: empty */
 };
 
 struct lint_owners {
 	struct lint_owner *list; /* owned */
 	uint32_t n;
-	uint32_t room;
-	uint32_t *slots; /* owned: hash table of indices + 1; room for a power of two */
+	struct lint_slot *slots; /* owned; a power of two */
 	uint32_t n_slots;
 	uint32_t n_numbers; /* owners that are a number */
 };
@@ -56,8 +61,9 @@ struct lint_account {
 	char *name; /* owned */
 };
 
-/* lint-owner.c: returns the index of an owner, new or not; UINT32_MAX: no memory. */
-uint32_t lint_owner_add(struct lint_owners *owners, const char *name, size_t len);
+/* lint-owner.c */
+uint32_t lint_owner_hash(const char *name, size_t len);
+int lint_number_owners(struct lint_owners *owners, struct lint_file *file);
 int lint_accounts(struct lint *lint);
 int lint_check_owners(struct lint *lint);
 void lint_owners_clear(struct lint_owners *owners);

@@ -221,26 +221,26 @@ static int check_accounts(struct lint *lint, size_t index, const struct lint_ent
 	const struct lint_owner *owner = &lint->owners->list[entry->owner];
 	bool known = owner->uid != ID_NONE;
 	uint32_t own = file->kind == ID_UID ? owner->uid : owner->gid;
-	struct lint_finding finding = lint_at(lint, index, entry, 1, LINT_OWN_ID);
+	size_t i = first_account(file, entry->range.start);
+	struct lint_finding finding;
 	int r = 0;
 
-	finding.value = own;
-	if (known && own - entry->range.start < entry->range.count)
+	if (known && own - entry->range.start < entry->range.count) {
+		finding = lint_at(lint, index, entry, 1, LINT_OWN_ID);
+		finding.value = own;
 		r = lint_note(lint, finding);
-	finding.rule = LINT_COLLIDES;
-	for (size_t i = first_account(file, entry->range.start);
-	     r == 0 && i < file->n_accounts &&
-	     file->accounts[i].id <= lint_last(entry->range);
-	     i++) {
-		if (known && file->accounts[i].id == own)
-			continue;
-		finding.value = file->accounts[i].id;
-		finding.name = file->accounts[i].name;
-		/* root is every account already. */
-		return lint_note_as(
-			lint, known && owner->uid == 0 ? LINT_NOTE : LINT_ERROR, finding);
 	}
-	return r;
+	while (known && i < file->n_accounts && file->accounts[i].id == own)
+		i++;
+	if (r != 0 || i == file->n_accounts ||
+	    file->accounts[i].id > lint_last(entry->range))
+		return r;
+	finding = lint_at(lint, index, entry, 1, LINT_COLLIDES);
+	finding.value = file->accounts[i].id;
+	finding.name = file->accounts[i].name;
+	/* root is every account already. */
+	return lint_note_as(lint, known && owner->uid == 0 ? LINT_NOTE : LINT_ERROR,
+			    finding);
 }
 
 static bool touches(struct range range, uint32_t start, uint32_t last)
