@@ -34,6 +34,10 @@ static const char usage[] =
 	"  -g, --gid              only gid_map\n"
 	"      --layout NAME      root, keep-id, subids or self [root]\n"
 	"      --size N           let the layout have N inner IDs (65536, 64k)\n"
+	"      --auto[=N]         in place of a layout, a slice of N IDs [64k] of your\n"
+	"                         grants that no live namespace uses\n"
+	"      --name NAME        with --auto, the slice that NAME had last, if it is "
+	"free\n"
 	"      --identity A[-B]   short for +A:A:N, N being B - A + 1\n"
 	"      --user NAME        use the grants of NAME\n"
 	"      --parent FILE|PID  plan for a child of that map, not of our own\n"
@@ -48,6 +52,7 @@ enum { DUMP_FORMAT = REQUEST_OWN, DUMP_FROM };
 
 static const struct option longs[] = {
 	REQUEST_LONG,
+	REQUEST_SLICE,
 	{"parent", required_argument, NULL, REQUEST_PARENT},
 	{"format", required_argument, NULL, DUMP_FORMAT},
 	{"from", required_argument, NULL, DUMP_FROM},
@@ -207,7 +212,7 @@ static int finish_options(struct dump *dump, int argc, char **argv, char **ret_m
 		return message_fail(ret_message, "--from %s: no FILE; - is stdin",
 				    dump->from->name);
 	dump->planned = !dump->target || dump->from || request->n > 0 || request->user ||
-			request->parent || request->size > 0 ||
+			request->parent || request->size > 0 || request->slice ||
 			request->layout != LAYOUT_ROOT;
 	return 0;
 }

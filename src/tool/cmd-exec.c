@@ -27,6 +27,10 @@ static const char usage[] =
 	"\n"
 	"      --layout NAME      root, keep-id, subids or self [root]\n"
 	"      --size N           let the layout have N inner IDs\n"
+	"      --auto[=N]         in place of a layout, map a slice of N IDs [64k] of\n"
+	"                         your grants that no live namespace uses\n"
+	"      --name NAME        with --auto, the slice that NAME had last, if it is "
+	"free\n"
 	"      --identity A[-B]   short for +A:A:N, N being B - A + 1\n"
 	"      --setuid ID        run COMMAND as this inner uid [0; with keep-id the "
 	"own]\n"
@@ -54,6 +58,7 @@ enum {
 /* A namespace's option has its CLONE_NEW* as code; all of these are above REQUEST_OWN. */
 static const struct option longs[] = {
 	REQUEST_LONG,
+	REQUEST_SLICE,
 	{"setuid", required_argument, NULL, EXEC_SETUID},
 	{"setgid", required_argument, NULL, EXEC_SETGID},
 	{"setgroups", required_argument, NULL, EXEC_SETGROUPS},
@@ -323,7 +328,7 @@ static int plan(struct exec *exec)
 
 int cmd_exec(int argc, char **argv)
 {
-	struct exec exec = {0};
+	struct exec exec = {.request.hold = true};
 	int status = read_command_line(&exec, argc, argv);
 
 	if (status < 0)

@@ -70,6 +70,7 @@ fail:
 
 static int set_layout(struct request *request, const char *name, char **ret_message)
 {
+	request->layout_given = true;
 	if (layout_parse(name, &request->layout))
 		return 0;
 	return message_fail(ret_message,
@@ -77,7 +78,8 @@ static int set_layout(struct request *request, const char *name, char **ret_mess
 }
 
 /* Sizes may be written as people do, 64k for 65536; IDs never. */
-static int set_size(struct request *request, const char *text, char **ret_message)
+static int set_size(struct request *request, const char *option, const char *text,
+		    char **ret_message)
 {
 	static const char units[] = "kmgKMG";
 	size_t digits = strspn(text, "0123456789");
@@ -94,8 +96,25 @@ static int set_size(struct request *request, const char *text, char **ret_messag
 		return 0;
 	}
 	return message_fail(ret_message,
-			    "--size %s: not a number of IDs from 1 to %u (65536, 64k)",
-			    text, ID_NONE);
+			    "%s %s: not a number of IDs from 1 to %u (65536, 64k)",
+			    option, text, ID_NONE);
+}
+
+static int set_auto(struct request *request, const char *size, char **ret_message)
+{
+	request->slice = true;
+	return size ? set_size(request, "--auto", size, ret_message) : 0;
+}
+
+static int set_name(struct request *request, const char *name, char **ret_message)
+{
+	request->name = name;
+	if (reserve_name_valid(name))
+		return 0;
+	return message_fail(ret_message,
+			    "--name '%s': a name is up to 64 letters, digits, '_', '.' "
+			    "and '-', the first a letter or digit",
+			    name);
 }
 
 /* "-5:1", "-u:5:1": no option is a digit or has a colon behind its letter. */
@@ -118,7 +137,11 @@ static int take_option(struct request *request, int option, char **ret_message)
 	case REQUEST_LAYOUT:
 		return set_layout(request, optarg, ret_message);
 	case REQUEST_SIZE:
-		return set_size(request, optarg, ret_message);
+		return set_size(request, "--size", optarg, ret_message);
+	case REQUEST_AUTO:
+		return set_auto(request, optarg, ret_message);
+	case REQUEST_NAME:
+		return set_name(request, optarg, ret_message);
 	case REQUEST_IDENTITY:
 		return add_identity(request, optarg, ret_message);
 	case REQUEST_USER:
@@ -137,6 +160,24 @@ static int take_option(struct request *request, int option, char **ret_message)
 	}
 }
 
+/* What goes together, when all of it has been read. */
+static int finish_request(struct request *request, char **ret_message)
+{
+	if (!request->kinds[ID_UID] && !request->kinds[ID_GID])
+		request->kinds[ID_UID] = request->kinds[ID_GID] = true;
+	if (request->name && !request->slice)
+		return message_fail(ret_message,
+				    "--name %s names a slice: it wants --auto",
+				    request->name);
+	if (request->slice && request->layout_given)
+		return message_fail(ret_message,
+				    "--auto and --layout: a slice is the whole layout, "
+				    "from inner 0 on; a MAP can add the own ID, "
+				    "+u:0:%u:1",
+				    getuid());
+	return 0;
+}
+
 int request_next(struct request *request, int argc, char **argv, const char *shorts,
 		 const struct option *longs, char **ret_message)
 {
@@ -153,8 +194,8 @@ int request_next(struct request *request, int argc, char **argv, const char *sho
 			break;
 		r = take_option(request, option, ret_message);
 	}
-	if (option == -1 && !request->kinds[ID_UID] && !request->kinds[ID_GID])
-		request->kinds[ID_UID] = request->kinds[ID_GID] = true;
+	if (option == -1)
+		r = finish_request(request, ret_message);
 	return r < 0 ? '?' : option;
 }
 
@@ -340,7 +381,7 @@ static int run_plan(const struct request *request, enum id_kind kind, bool by_he
 	uint32_t own = own_id(&answer->account, kind);
 	int r = 0;
 
-	if (!mapspec_has_base(request->specs, request->n, kind))
+	if (!request->slice && !mapspec_has_base(request->specs, request->n, kind))
 		r = plan_layout(plan, request->layout, own, grants, request->size,
 				ret_why);
 	if (r == 0)
@@ -353,6 +394,39 @@ static int run_plan(const struct request *request, enum id_kind kind, bool by_he
 			   &answer->maps[kind], ret_why);
 }
 
+/* The lines of GRANTS that have a part of SLICE. */
+static struct origin find_origin(const struct grants *grants, const struct extent *slice)
+{
+	struct origin origin = {.kind = ORIGIN_GRANT};
+
+	for (size_t i = 0; i < grants->n; i++) {
+		const struct range *range = &grants->lines[i].range;
+
+		if (range->start >= slice->outer + slice->count ||
+		    range->start + range->count <= slice->outer)
+			continue;
+		origin.last = grants->lines[i].line;
+		if (origin.first == 0)
+			origin.first = origin.last;
+	}
+	return origin;
+}
+
+/* In place of a layout. */
+static int plan_slice(const struct request *request, enum id_kind kind,
+		      struct answer *answer, char **ret_message)
+{
+	const struct grants *grants = &answer->grants[kind];
+	struct extent slice = {.count = request->size ? request->size : SLICE_USUAL};
+
+	if (reserve_choose(&answer->reserve, kind, grants, &answer->parents[kind],
+			   own_id(&answer->account, kind), slice.count, ret_message) != 0)
+		return -1;
+	slice.outer = answer->reserve.starts[kind];
+	*ret_message = NULL;
+	return plan_append(&answer->plans[kind], &slice, find_origin(grants, &slice));
+}
+
 static int plan_kind(const struct request *request, enum id_kind kind, bool with_grants,
 		     struct answer *answer, char **ret_message)
 {
@@ -363,6 +437,8 @@ static int plan_kind(const struct request *request, enum id_kind kind, bool with
 	int r;
 
 	if (read_parent(request, kind, &answer->parents[kind], ret_message) != 0)
+		return -1;
+	if (request->slice && plan_slice(request, kind, answer, ret_message) != 0)
 		return -1;
 	if (with_grants && request->n > 0 && need_grants(answer, kind, ret_message) != 0)
 		return -1;
@@ -378,18 +454,40 @@ static int plan_kind(const struct request *request, enum id_kind kind, bool with
 	return -1;
 }
 
+static int open_reserve(const struct request *request, struct answer *answer,
+			char **ret_message)
+{
+	if (mapspec_has_base(request->specs, request->n, ID_UID) ||
+	    mapspec_has_base(request->specs, request->n, ID_GID))
+		return message_fail(ret_message,
+				    "--auto chooses the base itself: a MAP beside it has "
+				    "the sign + or -");
+	return reserve_open(request->name, request->hold, &answer->reserve, ret_message);
+}
+
+static int remember(const struct request *request, const struct answer *answer,
+		    char **ret_message)
+{
+	if (!request->hold || !request->name)
+		return 0;
+	return reserve_remember(&answer->reserve, request->name, ret_message);
+}
+
 int request_plan(const struct request *request, bool with_grants,
 		 struct answer *ret_answer, char **ret_message)
 {
 	__attribute__((cleanup(answer_clear))) struct answer answer = {0};
 
 	if (find_account(request, &answer.account, ret_message) != 0 ||
-	    load_layouts(request, &answer, ret_message) != 0)
+	    load_layouts(request, &answer, ret_message) != 0 ||
+	    (request->slice && open_reserve(request, &answer, ret_message) != 0))
 		return -1;
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
 		if (request->kinds[kind] &&
 		    plan_kind(request, kind, with_grants, &answer, ret_message) != 0)
 			return -1;
+	if (remember(request, &answer, ret_message) != 0)
+		return -1;
 	*ret_answer = answer;
 	answer = (struct answer){0};
 	return 0;
@@ -398,6 +496,7 @@ int request_plan(const struct request *request, bool with_grants,
 void answer_clear(struct answer *answer)
 {
 	account_clear(&answer->account);
+	reserve_clear(&answer->reserve);
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
 		grants_clear(&answer->grants[kind]);
 		plan_clear(&answer->plans[kind]);

@@ -9,15 +9,20 @@
  */
 
 #include "plan.h"
+#include "reserve.h"
 
 #include <getopt.h>
 
 struct request {
-	bool kinds[ID_KINDS];  /* -u alone, -g alone; default both */
-	const char *user;      /* --user NAME, NULL: the caller */
-	const char *parent;    /* --parent FILE|PID, NULL: our own namespace */
-	enum layout layout;    /* --layout NAME */
-	uint32_t size;         /* --size N, 0: all */
+	bool kinds[ID_KINDS]; /* -u alone, -g alone; default both */
+	const char *user;     /* --user NAME, NULL: the caller */
+	const char *parent;   /* --parent FILE|PID, NULL: our own namespace */
+	enum layout layout;   /* --layout NAME */
+	bool layout_given;
+	uint32_t size;         /* --size N or --auto=N, 0: all */
+	bool slice;            /* --auto: no layout but a slice that is free */
+	const char *name;      /* --name NAME of the slice, NULL: none */
+	bool hold;             /* lock slices until the answer is cleared */
 	struct mapspec *specs; /* owned */
 	size_t n;
 };
@@ -32,6 +37,8 @@ enum {
 	REQUEST_IDENTITY,
 	REQUEST_USER,
 	REQUEST_PARENT,
+	REQUEST_AUTO,
+	REQUEST_NAME,
 	REQUEST_OWN,
 };
 #define REQUEST_SHORT "-ug"
@@ -43,6 +50,13 @@ enum {
 	{                                                                 \
 		"user", required_argument, NULL, REQUEST_USER             \
 	}
+/* Of the verbs that know slices. */
+#define REQUEST_SLICE                                         \
+	{"auto", optional_argument, NULL, REQUEST_AUTO},      \
+	{                                                     \
+		"name", required_argument, NULL, REQUEST_NAME \
+	}
+#define SLICE_USUAL 65536U /* IDs */
 
 /*
  * getopt_long(3) that takes the options and MAPs of a request on its way ("-5:1" is a MAP, not an
@@ -61,6 +75,7 @@ struct answer {
 	struct account account;
 	struct grants grants[ID_KINDS];
 	struct idmap parents[ID_KINDS]; /* map of our own namespace, or of --parent */
+	struct reserve reserve; /* of slices, with the lock if it was to be held */
 	struct plan plans[ID_KINDS];
 	struct idmap
 		maps[ID_KINDS]; /* what will be written; n = 0 for a kind not asked for */
