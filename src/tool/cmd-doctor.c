@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "command.h"
 
+#include "../trusted/target.h"
 #include "doctor.h"
 #include "message.h"
 #include "table.h"
@@ -135,11 +136,16 @@ static int examine(struct shown *shown, const char *target)
 {
 	__attribute__((cleanup(findings_clear))) struct findings findings = {0};
 	const struct table_options *options = &shown->options;
-	char *message = NULL;
+	char *message;
 	int r;
 
-	if (doctor_examine(target, &findings, &message) != 0)
-		return command_fail(COMMAND_FAILED, message);
+	r = doctor_examine(target, &findings);
+	if (r != 0) {
+		message_fail(&message, "%s %s",
+			     target ? target : "doctor:", target_reason(r));
+		return command_fail(r == TARGET_E_NAME ? COMMAND_USAGE : COMMAND_FAILED,
+				    message);
+	}
 	shown->fixes_below = !options->json && !options->raw && !options->columns;
 	shown->coloured = !options->json && !options->raw && wants_colour();
 	r = print_findings(shown, &findings);

@@ -54,16 +54,17 @@ struct who {
 	bool kinds[ID_KINDS];
 	struct table_options options;
 	struct table table;
-	uint32_t *ids; /* owned */
-	bool *found;   /* owned; by ID: somebody may use it */
+	struct question {
+		uint32_t id;
+		bool answered; /* somebody may use it */
+	} * questions;         /* owned */
 	size_t n;
 };
 
 static void who_clear(struct who *who)
 {
 	table_clear(&who->table);
-	free(who->ids);
-	free(who->found);
+	free(who->questions);
 }
 
 /* One answer. INNER ID_NONE: has no place in a layout. LINE 0: SOURCE is no file with lines. */
@@ -72,11 +73,11 @@ static int add_row(struct who *who, enum id_kind kind, size_t i, const char *nam
 {
 	int r = table_row(&who->table);
 
-	who->found[i] = true;
+	who->questions[i].answered = true;
 	if (r == 0)
 		r = table_set(&who->table, TYPE, "%s", id_words[kind].word);
 	if (r == 0)
-		r = table_set(&who->table, ID, "%u", who->ids[i]);
+		r = table_set(&who->table, ID, "%u", who->questions[i].id);
 	if (r == 0)
 		r = table_set(&who->table, WHO, "%s", name);
 	if (r == 0 && inner != ID_NONE)
@@ -137,7 +138,7 @@ static int add_owner(struct who *who, enum id_kind kind, size_t i, const char *o
 	int r = n == 0 ? add_row(who, kind, i, owner, ID_NONE, file, line) : 0;
 
 	for (size_t k = 0; k < n; k++) {
-		uint32_t inner = find_inner(&accounts[k], kind, who->ids[i]);
+		uint32_t inner = find_inner(&accounts[k], kind, who->questions[i].id);
 
 		if (r == 0)
 			r = add_row(who, kind, i, accounts[k].name, inner, file, line);
@@ -161,7 +162,7 @@ static int ask_grants(struct who *who, enum id_kind kind, size_t i,
 		struct subid_line line;
 
 		if (subid_parse(at, (size_t)(stop - at), &line) == 0 &&
-		    who->ids[i] - line.start < line.count) {
+		    who->questions[i].id - line.start < line.count) {
 			snprintf(owner, sizeof(owner), "%.*s", (int)line.owner_len,
 				 line.owner);
 			r = add_owner(who, kind, i, owner, number);
@@ -174,8 +175,10 @@ static int ask_grants(struct who *who, enum id_kind kind, size_t i,
 /* Whose own ID is it? A user has it as inner 0 in his layout; a group has no layout. */
 static int ask_accounts(struct who *who, enum id_kind kind, size_t i)
 {
-	const struct passwd *user = kind == ID_UID ? getpwuid(who->ids[i]) : NULL;
-	const struct group *group = kind == ID_GID ? getgrgid(who->ids[i]) : NULL;
+	const struct passwd *user =
+		kind == ID_UID ? getpwuid(who->questions[i].id) : NULL;
+	const struct group *group =
+		kind == ID_GID ? getgrgid(who->questions[i].id) : NULL;
 
 	if (user)
 		return add_row(who, kind, i, user->pw_name, 0, "passwd", 0);
@@ -247,9 +250,10 @@ static int check_found(const struct who *who)
 	char *message;
 
 	for (size_t i = 0; i < who->n; i++) {
-		if (who->found[i])
+		if (who->questions[i].answered)
 			continue;
-		message_fail(&message, "nobody may use %u as a %s ID", who->ids[i], what);
+		message_fail(&message, "nobody may use %u as a %s ID",
+			     who->questions[i].id, what);
 		status = command_fail(COMMAND_FAILED, message);
 	}
 	return status;
@@ -259,15 +263,14 @@ static int take_ids(struct who *who, char **words, size_t n, char **ret_message)
 {
 	if (n == 0)
 		return message_fail(ret_message, "no ID: whose shall be found?");
-	who->ids = calloc(n, sizeof(*who->ids));
-	who->found = calloc(n, sizeof(*who->found));
-	if (!who->ids || !who->found) {
+	who->questions = calloc(n, sizeof(*who->questions));
+	if (!who->questions) {
 		*ret_message = NULL;
 		return -1;
 	}
 	for (; who->n < n; who->n++) {
 		const char *word = words[who->n];
-		uint32_t *id = &who->ids[who->n];
+		uint32_t *id = &who->questions[who->n].id;
 		int r = id_parse(word, strlen(word), id);
 
 		if (r == 0 && *id == ID_NONE)
@@ -305,28 +308,34 @@ static int read_command_line(struct who *who, int argc, char **argv)
 	return -1;
 }
 
-int cmd_who(int argc, char **argv)
+static int answer(struct who *who)
 {
-	__attribute__((cleanup(who_clear))) struct who who = {0};
 	char *message = NULL;
-	int r, status = read_command_line(&who, argc, argv);
+	int r = table_new("who", columns, ARRAY_SIZE(columns), &who->options,
+			  &who->table);
 
-	if (status != -1)
-		return status;
-	r = table_new("who", columns, ARRAY_SIZE(columns), &who.options, &who.table);
 	if (r == TABLE_E_COLUMN) {
 		message_fail(
 			&message,
 			"-o %s: the columns are TYPE, ID, WHO, INNER and SOURCE, each at "
 			"most once, with commas between",
-			who.options.columns);
+			who->options.columns);
 		return command_fail(COMMAND_USAGE, message);
 	}
 	if (r == 0)
-		r = ask(&who, &message);
+		r = ask(who, &message);
 	if (r == 0)
-		r = table_print(&who.table, 1, stdout);
-	if (r != 0)
-		return command_fail(COMMAND_FAILED, message);
-	return check_found(&who);
+		r = table_print(&who->table, 1, stdout);
+	return r == 0 ? check_found(who) : command_fail(COMMAND_FAILED, message);
+}
+
+int cmd_who(int argc, char **argv)
+{
+	struct who who = {0};
+	int status = read_command_line(&who, argc, argv);
+
+	if (status == -1)
+		status = answer(&who);
+	who_clear(&who);
+	return status;
 }

@@ -153,29 +153,29 @@ static struct range piece(struct range range, const struct extent *frame)
 
 /* How the grants of KIND lie in our own map. */
 struct fit {
-	struct range largest; /* in one extent of it */
-	struct range missing; /* not in it at all; count 0: none */
-	bool crosses;         /* a range lies in more than one extent */
+	struct range largest;             /* in one extent of it */
+	const struct grant_line *missing; /* the first that is not all in it, or NULL */
+	bool crosses;                     /* a range lies in more than one extent */
 };
 
-static struct fit fit_grants(const struct idset *granted, const struct idmap *parent)
+static struct fit fit_grants(const struct grants *grants, const struct idmap *parent)
 {
 	struct fit fit = {0};
 
-	for (size_t i = 0; i < granted->n; i++) {
+	for (size_t i = 0; i < grants->n; i++) {
+		const struct range *range = &grants->lines[i].range;
 		uint32_t found = 0;
 
 		for (size_t k = 0; k < parent->n; k++) {
-			struct range part =
-				piece(granted->ranges[i], &parent->extents[k]);
+			struct range part = piece(*range, &parent->extents[k]);
 
 			found += part.count;
 			fit.crosses |= part.count > 0 && found > part.count;
 			if (part.count > fit.largest.count)
 				fit.largest = part;
 		}
-		if (found < granted->ranges[i].count && fit.missing.count == 0)
-			fit.missing = granted->ranges[i];
+		if (found < range->count && !fit.missing)
+			fit.missing = &grants->lines[i];
 	}
 	return fit;
 }
@@ -221,21 +221,18 @@ static struct range grantable(enum id_kind kind, const struct idmap *parent)
 	return (struct range){start, end - start};
 }
 
-static void fix_missing(struct examination *e, enum id_kind kind, struct range missing)
+/* usermod(8) takes no grant from a user who has processes. */
+static void fix_missing(struct examination *e, enum id_kind kind, size_t line)
 {
 	struct range instead = grantable(kind, &e->parents[kind]);
-	const char *word = id_words[kind].word;
-	char *login = doctor_quote(e->account.name);
 
 	if (instead.count == 0)
 		doctor_fix(e, "give this namespace a larger map");
 	else
 		doctor_fix(e,
-			   "give this namespace a larger map; or as root: usermod "
-			   "--del-sub%ss %u-%u --add-sub%ss %u-%u %s",
-			   word, missing.start, last(missing), word, instead.start,
-			   last(instead), login ? login : "");
-	free(login);
+			   "give this namespace a larger map; or as root: sed -i "
+			   "'%zus/:.*/:%u:%u/' %s",
+			   line, instead.start, instead.count, id_words[kind].grants);
 }
 
 /* Returns true if the grants can be mapped in a namespace made here. */
@@ -244,7 +241,7 @@ static bool parent_map(struct examination *e, enum id_kind kind)
 	const char *name = id_words[kind].map;
 	const char *path = kind == ID_UID ? "/proc/self/uid_map" : "/proc/self/gid_map";
 	const struct idmap *parent = &e->parents[kind];
-	struct fit fit = fit_grants(&e->grants[kind].set, parent);
+	struct fit fit = fit_grants(&e->grants[kind], parent);
 
 	if (parent->n == 0) {
 		doctor_say(e, DOCTOR_PROBLEM, name, path,
@@ -253,13 +250,14 @@ static bool parent_map(struct examination *e, enum id_kind kind)
 		doctor_fix(e, "from the parent namespace: idmap write %d", getpid());
 		return false;
 	}
-	if (fit.missing.count > 0) {
+	if (fit.missing) {
 		doctor_say(e, doctor_blocks(e), name, path,
-			   "the granted %u..%u are not all in our own map; %u of them in "
-			   "one "
-			   "piece",
-			   fit.missing.start, last(fit.missing), fit.largest.count);
-		fix_missing(e, kind, fit.missing);
+			   "the granted %u..%u are not all in our own map; %u granted "
+			   "IDs are, in "
+			   "one piece",
+			   fit.missing->range.start, last(fit.missing->range),
+			   fit.largest.count);
+		fix_missing(e, kind, fit.missing->line);
 		return false;
 	}
 	doctor_say(e, fit.crosses ? DOCTOR_WARNING : DOCTOR_OK, name, path,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "doctor-parts.h"
 
+#include <bsd/string.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,14 +39,21 @@ static void kernel_limits(struct examination *e)
 		doctor_fix(e, "install a kernel of version 4.15 or later");
 }
 
-/* 0, or the errno of unshare(2) in a child that ends at once. */
+/* No errno: the caller's user ID is not in the map of our namespace. Its number doesn't tell: it
+ * shows as 65534, which may be in the map. */
+#define UNMAPPED 255
+
+/* 0, UNMAPPED, or the errno of unshare(2) in a child that ends at once. */
 static int try_unshare(void)
 {
-	int status = 0;
+	int error, status = 0;
 	pid_t pid = fork();
 
-	if (pid == 0)
-		_exit(unshare(CLONE_NEWUSER) == 0 ? 0 : errno);
+	if (pid == 0) {
+		error = unshare(CLONE_NEWUSER) == 0 ? 0 : errno;
+		_exit(error == EPERM && setreuid(getuid(), (uid_t)-1) < 0 ? UNMAPPED
+									  : error);
+	}
 	if (pid < 0)
 		return errno;
 	TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
@@ -156,15 +164,33 @@ static bool seccomp(struct examination *e, int error)
 	return blocks;
 }
 
+/* Who makes a namespace must have an ID in ours (create_user_ns() in kernel/user_namespace.c). An
+ * empty map, which has nobody's, is a finding of its own. */
+static bool unmapped(struct examination *e, int error)
+{
+	const struct idmap *map = &e->parents[ID_UID];
+
+	if (error != UNMAPPED || map->n == 0)
+		return error == UNMAPPED;
+	doctor_say(
+		e, DOCTOR_PROBLEM, "own_id", "/proc/self/uid_map",
+		"the caller's user ID is not in the map of our namespace; it shows as %u",
+		e->account.uid);
+	doctor_fix(e, "enter the namespace as an ID that it maps: nsenter -S %u -G %u",
+		   map->extents[0].inner, map->extents[0].inner);
+	return true;
+}
+
 static void namespaces(struct examination *e)
 {
 	int error = try_unshare();
 	bool told = max_namespaces(e, error);
 
-	told |= nesting(e, error);
+	told |= nesting(e, told ? 0 : error);
 	told |= clone_setting(e, error);
 	told |= apparmor(e, error);
 	told |= seccomp(e, error);
+	told |= unmapped(e, error);
 	if (error == 0 || told) {
 		doctor_say(e, DOCTOR_OK, "unshare", "unshare(2)", "%s",
 			   error == 0 ? "a child could make a user namespace"
@@ -219,7 +245,7 @@ static void bounding_set(struct examination *e)
 
 	for (size_t i = 0; i < (zero ? 3 : 2); i++)
 		if (prctl(PR_CAPBSET_READ, needed[i].cap) != 1)
-			strcat(missing, needed[i].name);
+			strlcat(missing, needed[i].name, sizeof(missing));
 	doctor_say(e, missing[0] ? doctor_blocks(e) : DOCTOR_OK, "bounding_set",
 		   "prctl(2)", "%s%s",
 		   missing[0] ? "the helpers can't get" : "has what the helpers need",

@@ -5,7 +5,6 @@
 #include "../trusted/procmap.h"
 #include "../trusted/target.h"
 #include "doctor-parts.h"
-#include "message.h"
 #include "writer.h"
 
 #include <fcntl.h>
@@ -83,18 +82,23 @@ char *doctor_quote(const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789/._-+:@,=";
-	char *quoted, *to;
+	char *quoted = NULL;
+	size_t len;
+	FILE *out;
 
 	if (*text && text[strspn(text, plain)] == '\0')
 		return strdup(text);
-	quoted = malloc(4 * strlen(text) + 3);
-	if (!quoted)
+	out = open_memstream(&quoted, &len);
+	if (!out)
 		return NULL;
-	to = quoted;
-	*to++ = '\'';
+	fputc('\'', out);
 	for (; *text; text++)
-		to = *text == '\'' ? stpcpy(to, "'\\''") : (*to = *text, to + 1);
-	strcpy(to, "'");
+		if (*text == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*text, out);
+	fputc('\'', out);
+	fclose(out);
 	return quoted;
 }
 
@@ -146,35 +150,36 @@ static void say_hidden(struct examination *e, const char *target)
 	doctor_fix(e, "as root: mount -o remount,hidepid=0 /proc");
 }
 
-static int examine_target(struct examination *e, const char *target, char **ret_message)
+static int examine_target(struct examination *e, const char *target)
 {
 	AUTOCLOSE int dir = -1;
 	int r = target_open(target, &dir);
 
 	if (r == TARGET_E_GONE || r == -EPERM)
 		say_hidden(e, target);
-	else if (r != 0)
-		return message_fail(ret_message, "%s %s", target, target_reason(r));
-	else
+	else if (r == 0)
 		doctor_target(e, target, dir);
+	else
+		return r;
 	return 0;
 }
 
-int doctor_examine(const char *target, struct findings *ret_findings, char **ret_message)
+int doctor_examine(const char *target, struct findings *ret_findings)
 {
 	__attribute__((cleanup(examination_clear))) struct examination e = {0};
+	int r = prepare(&e);
 
-	*ret_message = NULL;
-	if (prepare(&e) != 0)
-		return -1;
+	if (r != 0)
+		return r;
 	doctor_kernel(&e);
 	doctor_helpers(&e);
 	doctor_grants(&e);
 	doctor_live(&e);
-	if (target && examine_target(&e, target, ret_message) != 0)
-		return -1;
-	if (e.no_memory)
-		return -1;
+	r = target ? examine_target(&e, target) : 0;
+	if (r == 0 && e.no_memory)
+		r = -ENOMEM;
+	if (r != 0)
+		return r;
 	*ret_findings = e.findings;
 	e.findings = (struct findings){0};
 	return 0;

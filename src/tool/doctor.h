@@ -34,9 +34,9 @@ struct findings {
 
 /*
  * Examine the caller and this system and, unless TARGET (PID or fd:N) is NULL, whether its maps can
- * be written. Returns 0, or -1 with *RET_MESSAGE for a person: TARGET is no name of a process, or
- * no memory (NULL).
+ * be written. Returns 0, -ENOMEM, or why TARGET can't be opened: TARGET_E_* or -errno
+ * (target_reason() words both).
  */
-int doctor_examine(const char *target, struct findings *ret_findings, char **ret_message);
+int doctor_examine(const char *target, struct findings *ret_findings);
 
 void findings_clear(struct findings *findings);

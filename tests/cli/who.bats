@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# idmap who: whose an outer ID is.
+
+load ../support
+
+setup() {
+	grant_uid '# a note' alice:100000:65536 bob:165535:10 4242:300000:65536 ghost:100000:1 \
+		'DOMAIN\alice:7:3'
+	grant_gid alice:300000:65536
+}
+
+# who ARG...: rows, blanks squeezed.
+who() {
+	run --separate-stderr as bob "$IDMAP" who --noheadings --raw "$@"
+	assert_equal "$stderr" ''
+}
+
+@test "an owner is shown with file, line and inner ID of his default layout" {
+	who -u 100005
+	assert_success
+	assert_output 'uid 100005 alice 6 /etc/subuid:2'
+	assert_equal "$(as alice "$IDMAP" lookup -r 100005)" 6
+}
+
+@test "all owners of an ID are shown" {
+	who -u 165535
+	assert_success
+	assert_output 'uid 165535 alice 65536 /etc/subuid:2
+uid 165535 bob 1 /etc/subuid:3'
+}
+
+@test "the account that has the ID itself is shown as inner 0" {
+	who 1001
+	assert_success
+	assert_output 'uid 1001 alice 0 passwd
+gid 1001 alice  group'
+}
+
+@test "a group that has the ID has no inner ID" {
+	who -g 2004
+	assert_success
+	assert_output 'gid 2004 extra  group'
+}
+
+@test "u and g limit the answer to one kind and both are the default" {
+	who 300000
+	assert_output 'uid 300000 4242 1 /etc/subuid:4
+uid 300000 dora 1 /etc/subuid:4
+gid 300000 alice 1 /etc/subgid:1'
+	who -g 300000
+	assert_output 'gid 300000 alice 1 /etc/subgid:1'
+	who -u -g 300000
+	assert_equal "${#lines[@]}" 3
+}
+
+@test "a numeric owner is the login name and the UID, and both may use the line" {
+	who -u 300009
+	assert_output 'uid 300009 4242 10 /etc/subuid:4
+uid 300009 dora 10 /etc/subuid:4'
+}
+
+@test "an owner without an account is shown as he stands, without an inner ID" {
+	who -u 100000
+	assert_success
+	assert_output 'uid 100000 alice 1 /etc/subuid:2
+uid 100000 ghost  /etc/subuid:5'
+}
+
+@test "a login name of a directory service is one owner" {
+	run --separate-stderr as bob "$IDMAP" who -u --json 8
+	assert_success
+	assert_equal "$(python3 -c '
+import json, sys
+for row in json.load(sys.stdin)["who"]:
+    print(row["who"], row["inner"], row["source"])' <<<"$output")" 'DOMAIN\alice 2 /etc/subuid:6
+mail 0 passwd'
+}
+
+@test "a line that grants nothing makes nobody an owner" {
+	grant_uid 'alice:100000:65536 ' 'alice : 100000 : 65536' alice:100000:0
+	run -1 --separate-stderr as bob "$IDMAP" who -u 100000
+	assert_equal "$stderr" 'idmap: nobody may use 100000 as a user ID'
+}
+
+@test "the order is that of the question" {
+	who -u 300000 7 100005 -o ID
+	assert_output '300000
+300000
+7
+7
+100005'
+}
+
+@test "an ID that is nobody's makes the status 1 and is named, the others are shown" {
+	run -1 --separate-stderr as bob "$IDMAP" who --noheadings --raw -u 55555 100005
+	assert_output 'uid 100005 alice 6 /etc/subuid:2'
+	assert_equal "$stderr" 'idmap: nobody may use 55555 as a user ID'
+	run -1 --separate-stderr as bob "$IDMAP" who 4294967294
+	assert_equal "$stderr" 'idmap: nobody may use 4294967294 as a user or group ID'
+}
+
+@test "JSON has numbers for IDs and null for an inner ID that is not there" {
+	run --separate-stderr as bob "$IDMAP" who --json -u 100000
+	assert_success
+	python3 -c '
+import json, sys
+rows = json.loads(sys.argv[1])["who"]
+assert [(r["type"], r["id"], r["inner"]) for r in rows] == [("uid", 100000, 1), ("uid", 100000, None)]
+' "$output"
+	run -1 --separate-stderr as bob "$IDMAP" who --json -u 55555
+	python3 -c 'import json, sys; assert json.loads(sys.argv[1]) == {"who": []}' "$output"
+}
+
+@test "what is no ID is refused with the reason" {
+	local word
+	for word in '' x +1 0x10 010 '1 ' 4294967295 4294967296; do
+		run -2 --separate-stderr as bob "$IDMAP" who -- "$word"
+		[[ $stderr == "idmap: ID \"$word\" "* ]] || fail "$stderr"
+	done
+	run -2 --separate-stderr as bob "$IDMAP" who
+	assert_equal "$stderr" 'idmap: no ID: whose shall be found?'
+	run -2 --separate-stderr as bob "$IDMAP" who -o WHO,X 5
+	assert_regex "$stderr" 'the columns are TYPE, ID, WHO, INNER and SOURCE'
+}
+
+@test "a file that is not there grants nothing" {
+	rm /etc/subgid
+	who 1001
+	assert_success
+	assert_line 'uid 1001 alice 0 passwd'
+}
+
+@test "a file that all may write is refused by name" {
+	chmod 666 /etc/subuid
+	run -1 --separate-stderr as bob "$IDMAP" who -u 100000
+	assert_regex "$stderr" '^idmap: /etc/subuid: writable by everybody'
+	run -0 as bob "$IDMAP" who -g 300000
+}
+
+@test "grants of a directory service are refused by name" {
+	echo 'subid: sss' >>/etc/nsswitch.conf
+	run -1 --separate-stderr as bob "$IDMAP" who 100000
+	sed -i /^subid/d /etc/nsswitch.conf
+	assert_regex "$stderr" '^idmap: /etc/nsswitch.conf has the grants in the service "sss"'
+}
