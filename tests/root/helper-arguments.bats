@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What the helpers take as arguments, and how they are started.
 
+# bats runs functions by name, and inner shells expand what stands in single quotes.
+# shellcheck disable=SC2016,SC2317
 load helper
 
 @test "one triple is written" {
@@ -78,13 +80,13 @@ load helper
 
 @test "a count of 0 is refused" {
 	every refuses newuidmap '' 0 100000 0
-	ours refuses newgidmap 'count of extent 0 300000 0 is 0' 0 300000 0
+	ours refuses newgidmap 'extent 0 300000 0: count is 0' 0 300000 0
 }
 
 @test "an extent that passes the last ID is refused and the side is named" {
-	ours refuses newuidmap 'inner IDs of extent 4294967290 100000 10 pass' 4294967290 100000 10
-	ours refuses newuidmap 'outer IDs of extent 0 4294967290 10 pass' 0 4294967290 10
-	ours refuses newuidmap 'IDs of extent 1 1 4294967295 pass' 1 1 4294967295
+	ours refuses newuidmap 'extent 4294967290 100000 10: inner IDs pass 4294967294' 4294967290 100000 10
+	ours refuses newuidmap 'extent 0 4294967290 10: outer IDs pass 4294967294' 0 4294967290 10
+	ours refuses newuidmap 'extent 1 1 4294967295: inner IDs pass 4294967294' 1 1 4294967295
 	every refuses newuidmap '' 4294967290 100000 10
 	every refuses newuidmap '' 0 4294967290 10
 }
@@ -182,8 +184,8 @@ os.execv(sys.argv[1], sys.argv[1:])' "$HELPERS/newuidmap" "$TARGET" 0 100000 10
 
 @test "both helpers run at the same time" {
 	side_by_side() {
-		local round uid gid
-		for round in 1 2 3 4 5; do
+		local uid gid
+		for _ in 1 2 3 4 5; do
 			spawn_userns alice
 			(become alice "$HELPERS/newuidmap" "$TARGET" 0 100000 65536) &
 			uid=$!

@@ -11,8 +11,15 @@
 
 load ../support
 
+setup_file() {
+	cp /etc/login.defs /etc/nsswitch.conf "$BATS_FILE_TMPDIR"
+}
+
+# A test may have put anything in the place of these files.
 setup() {
 	[ "$EUID" -eq 0 ] || skip "only root may set up users and their grants"
+	rm -rf /etc/subuid /etc/subgid
+	cp "$BATS_FILE_TMPDIR"/{login.defs,nsswitch.conf} /etc
 	grant_uid alice:100000:65536
 	grant_gid alice:300000:65536
 }
@@ -33,7 +40,7 @@ every() {
 
 # assert_map FILE MAP: the live map is MAP, "INNER OUTER COUNT,INNER OUTER COUNT".
 assert_map() {
-	local map= inner outer count
+	local map='' inner outer count
 	while read -r inner outer count; do
 		map+=${map:+,}"$inner $outer $count"
 	done <"/proc/$TARGET/$1"
