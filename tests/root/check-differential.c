@@ -174,6 +174,19 @@ static bool shadow_reads(const struct lint_finding *finding)
 	return false;
 }
 
+/* shadow grants a range past the last ID, and so all blocks behind its start. */
+static bool passes_the_end(const struct lint_finding *finding)
+{
+	static const char *const spellings[] = {"4294967294", "0xfffffffe",
+						"037777777776"};
+
+	for (size_t i = 0; i < 3; i++)
+		if (finding->text && memmem(finding->text, finding->len, spellings[i],
+					    strlen(spellings[i])))
+			return true;
+	return false;
+}
+
 static void choose_void(const struct lint *lint, struct verdict *verdict)
 {
 	struct range range = meant(LINES); /* never granted, if no line is void */
@@ -181,10 +194,7 @@ static void choose_void(const struct lint *lint, struct verdict *verdict)
 	for (size_t i = 0; i < lint->n; i++) {
 		const struct lint_finding *finding = &lint->findings[i];
 
-		/* shadow grants what passes the last ID, and so all the other blocks. */
-		verdict->past_the_end |=
-			finding->text &&
-			memmem(finding->text, finding->len, "4294967294", 10) != NULL;
+		verdict->past_the_end |= passes_the_end(finding);
 		if (finding->grants || finding->line == 0 ||
 		    overlaps_asked(verdict, meant((uint32_t)finding->line - 1)))
 			continue;
