@@ -235,42 +235,57 @@ static void fix_missing(struct examination *e, enum id_kind kind, size_t line)
 			   line, instead.start, instead.count, id_words[kind].grants);
 }
 
+static void say_missing(struct examination *e, enum id_kind kind, const char *path,
+			const struct fit *fit)
+{
+	const struct range *range = &fit->missing->range;
+
+	doctor_say(e, doctor_blocks(e), id_words[kind].map, path,
+		   "of the granted %u..%u not all are in our own map; of all grants %u "
+		   "in one "
+		   "piece",
+		   range->start, last(*range), fit->largest.count);
+	fix_missing(e, kind, fit->missing->line);
+}
+
+static void say_fit(struct examination *e, enum id_kind kind, const char *path,
+		    const struct fit *fit)
+{
+	const struct idmap *parent = &e->parents[kind];
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < parent->n; i++)
+		if (parent->extents[i].count > most)
+			most = parent->extents[i].count;
+	doctor_say(e, fit->crosses ? DOCTOR_WARNING : DOCTOR_OK, id_words[kind].map, path,
+		   "%zu extents, the largest of %u IDs; of the grants up to %u in one "
+		   "piece%s",
+		   parent->n, most, fit->largest.count,
+		   fit->crosses ? ": a range lies in several extents and must be split"
+				: "");
+	if (fit->crosses)
+		doctor_fix(e, "idmap splits it; for newuidmap by hand: idmap dump "
+			      "--format=newuidmap");
+}
+
 /* Returns true if the grants can be mapped in a namespace made here. */
 static bool parent_map(struct examination *e, enum id_kind kind)
 {
-	const char *name = id_words[kind].map;
 	const char *path = kind == ID_UID ? "/proc/self/uid_map" : "/proc/self/gid_map";
-	const struct idmap *parent = &e->parents[kind];
-	struct fit fit = fit_grants(&e->grants[kind], parent);
+	struct fit fit = fit_grants(&e->grants[kind], &e->parents[kind]);
 
-	if (parent->n == 0) {
-		doctor_say(e, DOCTOR_PROBLEM, name, path,
-			   "not written yet, so that nothing "
-			   "can be mapped here");
-		doctor_fix(e, "from the parent namespace: idmap write %d", getpid());
-		return false;
+	if (e->parents[kind].n == 0) {
+		doctor_say(e, DOCTOR_PROBLEM, id_words[kind].map, path,
+			   "not written yet, so that nothing can be mapped here");
+		doctor_fix(e,
+			   "in the parent namespace: idmap write PID, with a process of "
+			   "this one");
+	} else if (fit.missing) {
+		say_missing(e, kind, path, &fit);
+	} else {
+		say_fit(e, kind, path, &fit);
 	}
-	if (fit.missing) {
-		doctor_say(e, doctor_blocks(e), name, path,
-			   "the granted %u..%u are not all in our own map; %u granted "
-			   "IDs are, in "
-			   "one piece",
-			   fit.missing->range.start, last(fit.missing->range),
-			   fit.largest.count);
-		fix_missing(e, kind, fit.missing->line);
-		return false;
-	}
-	doctor_say(e, fit.crosses ? DOCTOR_WARNING : DOCTOR_OK, name, path,
-		   "%zu extents; up to %u granted IDs in one piece, from %u on%s",
-		   parent->n, fit.largest.count, fit.largest.start,
-		   fit.crosses
-			   ? "; a granted range lies in more than one extent and must be "
-			     "split"
-			   : "");
-	if (fit.crosses)
-		doctor_fix(e, "idmap splits it; for newuidmap by hand: idmap dump "
-			      "--format=newuidmap PID");
-	return true;
+	return e->parents[kind].n > 0 && !fit.missing;
 }
 
 /* The layout */

@@ -84,7 +84,10 @@ static bool max_namespaces(struct examination *e, int error)
 	if (error == ENOSPC && e->initial) {
 		doctor_say(e, DOCTOR_PROBLEM, "max_user_namespaces", MAX_NAMESPACES,
 			   "%ld, and user %s has as many", max, e->account.name);
-		doctor_fix(e, "as root: sysctl -w user.max_user_namespaces=%ld", 2 * max);
+		doctor_fix(
+			e,
+			"make the namespace from one that is less deep; in the initial "
+			"namespace idmap doctor PID tells the depth");
 		return true;
 	}
 	doctor_say(e, DOCTOR_OK, "max_user_namespaces", MAX_NAMESPACES,

@@ -7,10 +7,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 /* The user namespaces that have been seen. */
 struct seen {
@@ -34,46 +37,97 @@ static bool is_new(struct seen *seen, ino_t inode)
 	return true;
 }
 
-/* One map against the files as they are now. */
-enum match { MATCH_UNWRITTEN, MATCH_LAYOUT, MATCH_GRANTED, MATCH_EDITED };
+static double seconds(struct timespec time)
+{
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
 
-static enum match match(const struct examination *e, enum id_kind kind,
-			const struct idmap *live, struct range *ret_gap)
+/* When the process began, in seconds of CLOCK_REALTIME; infinity if it can't be told. */
+static double start_of(int dir)
+{
+	AUTOCLOSE int fd = openat(dir, "stat", O_RDONLY | O_CLOEXEC);
+	char text[1024];
+	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	struct timespec now, up;
+	const char *fields;
+	unsigned long long ticks;
+
+	text[len > 0 ? len : 0] = '\0';
+	fields = strrchr(text, ')'); /* the name before it may hold anything */
+	if (!fields || sscanf(fields,
+			      ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
+			      "%*d %*d %*d "
+			      "%*d %*d %llu",
+			      &ticks) != 1)
+		return INFINITY;
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	return seconds(now) - seconds(up) + (double)ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+static uint64_t mapped(const struct idmap *map)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < map->n; i++)
+		total += map->extents[i].count;
+	return total;
+}
+
+/* The file has been written since, and has more IDs than the map. */
+static bool has_grown(const struct examination *e, enum id_kind kind, int dir,
+		      const struct idmap *live)
+{
+	struct stat st;
+
+	return e->planned && mapped(live) < mapped(&e->answer.maps[kind]) &&
+	       stat(id_words[kind].grants, &st) == 0 &&
+	       seconds(st.st_mtim) > start_of(dir);
+}
+
+/* What is to be said of one map against the files as they are now. */
+struct verdict {
+	bool edited;
+	const char *word;
+	struct range gap; /* outer IDs that are not granted; count 0: all are */
+};
+
+static struct verdict judge(const struct examination *e, enum id_kind kind, int dir,
+			    const struct idmap *live)
 {
 	uint32_t own = kind == ID_UID ? e->account.uid : e->account.gid;
 	struct grant_answer answer;
 
 	if (live->n == 0)
-		return MATCH_UNWRITTEN;
+		return (struct verdict){.word = "not written"};
 	if (e->planned && idmap_equal(live, &e->answer.maps[kind]))
-		return MATCH_LAYOUT;
-	if (grant_check(&e->grants[kind].set, own, live, &answer) == 0)
-		return MATCH_GRANTED;
-	*ret_gap = answer.gap;
-	return MATCH_EDITED;
+		return (struct verdict){.word = "as the files are"};
+	if (grant_check(&e->grants[kind].set, own, live, &answer) != 0)
+		return (struct verdict){true, "that has outer IDs no longer granted",
+					answer.gap};
+	if (answer.by_grant && has_grown(e, kind, dir, live))
+		return (struct verdict){true, "that lacks IDs of the files", {0}};
+	return (struct verdict){.word = "another one than the layout, of granted IDs"};
 }
 
-static void say_map(struct examination *e, const char *pid, enum id_kind kind,
+static void say_map(struct examination *e, const char *pid, enum id_kind kind, int dir,
 		    const struct idmap *live)
 {
-	static const char *const words[] = {
-		[MATCH_UNWRITTEN] = "not written",
-		[MATCH_LAYOUT] = "as the files are",
-		[MATCH_GRANTED] = "another one than the layout, of granted IDs",
-	};
-	struct range gap = {0};
-	enum match matched = match(e, kind, live, &gap);
+	struct verdict verdict = judge(e, kind, dir, live);
+	char gap[48] = "";
 
-	if (matched != MATCH_EDITED) {
+	if (!verdict.edited) {
 		doctor_say(e, DOCTOR_OK, "live_map", "/proc", "%s of process %s: %s",
-			   id_words[kind].map, pid, words[matched]);
+			   id_words[kind].map, pid, verdict.word);
 		return;
 	}
+	if (verdict.gap.count > 0)
+		snprintf(gap, sizeof(gap), ": %u..%u", verdict.gap.start,
+			 verdict.gap.start + verdict.gap.count - 1);
 	doctor_say(e, DOCTOR_WARNING, "live_map", id_words[kind].grants,
 		   "edited since: the processes in the namespace of %s keep the old map, "
-		   "with "
-		   "outer %u..%u",
-		   pid, gap.start, gap.start + gap.count - 1);
+		   "%s%s",
+		   pid, verdict.word, gap);
 	doctor_fix(e, "end them and start them anew (podman: podman system migrate)");
 }
 
@@ -92,7 +146,7 @@ static void examine_process(struct examination *e, int proc, const char *pid,
 		return;
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
 		if (procmap_read(dir, kind, &live) == 0)
-			say_map(e, pid, kind, &live);
+			say_map(e, pid, kind, dir, &live);
 }
 
 void doctor_live(struct examination *e)

@@ -289,6 +289,9 @@ spawn_inside() {
 		doctor "$TARGET"
 		assert_equal "$BAD" uid_map
 		assert_success
+		assert_regex "$FIX" 'by hand: idmap dump --format=newuidmap$'
+		run as_caller "$IDMAP" dump --format=newuidmap
+		assert_line --partial ' 0 1001 1 1 100000 10 11 100010 65526'
 		writes_now 0 100000 10 10 100010 90
 		spawn_inside
 		run as_caller "$IDMAP" "$TARGET" -u

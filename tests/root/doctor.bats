@@ -51,7 +51,7 @@ $(($(getconf PAGESIZE) - 1)) bytes "
 	assert_line --regexp "^ok +newuidmap +$HELPERS_SETUID/newuidmap +PATH"
 	assert_line --regexp '^ok +newuidmap_privilege +mode 4755, owner 0, capabilities: none '
 	assert_line --regexp '^ok +subuid +65536 IDs, from line 1 on: 100000\.\.165535 +/etc/subuid'
-	assert_line --regexp '^ok +uid_map +1 extents; up to 65536 granted IDs in one piece, from 100000 on'
+	assert_line --regexp '^ok +uid_map +1 extents, the largest of 4294967295 IDs; of the grants up to 65536 in one piece'
 	refute_line --partial 'fix:'
 }
 
@@ -210,10 +210,29 @@ gid_map of process $first: as the files are"
 	assert_equal "$(cell live_map state)" 'warning
 ok'
 	assert_equal "$(cell live_map evidence | head -n 1)" "edited since: the processes in the \
-namespace of $TARGET keep the old map, with outer 100000..165535"
+namespace of $TARGET keep the old map, that has outer IDs no longer granted: 100000..165535"
 	grant_uid alice:100000:65536
 	doctor
 	refute_line --partial 'edited since'
+}
+
+@test "files that have grown since are a warning too, another layout of older files is none" {
+	spawn_userns alice
+	as alice "$IDMAP" "$TARGET"
+	local first=$TARGET
+	sleep 0.1
+	grant_uid alice:100000:65536 bob:200000:10
+	doctor
+	refute_line --partial 'edited since'
+	grant_uid alice:100000:65536 alice:500000:65536
+	sleep 0.1
+	spawn_userns alice
+	as alice "$IDMAP" "$TARGET" --size 10
+	doctor --json
+	assert_success
+	assert_equal "$(cell live_map evidence | grep -c 'edited since')" 1
+	assert_equal "$(cell live_map evidence | head -n 1)" "edited since: the processes in the \
+namespace of $first keep the old map, that lacks IDs of the files"
 }
 
 @test "the namespaces of other users are not looked at" {
