@@ -48,6 +48,7 @@ static double start_of(int dir)
 	AUTOCLOSE int fd = openat(dir, "stat", O_RDONLY | O_CLOEXEC);
 	char text[1024];
 	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	long hertz = sysconf(_SC_CLK_TCK);
 	struct timespec now, up;
 	const char *fields;
 	unsigned long long ticks;
@@ -62,7 +63,7 @@ static double start_of(int dir)
 		return INFINITY;
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_BOOTTIME, &up);
-	return seconds(now) - seconds(up) + (double)ticks / (double)sysconf(_SC_CLK_TCK);
+	return seconds(now) - seconds(up) + (double)ticks / (double)hertz;
 }
 
 static uint64_t mapped(const struct idmap *map)
