@@ -183,6 +183,17 @@ static void draft_near_page(struct draft *draft)
 	draft->n = n + tap_below(2);
 }
 
+/* One extent of which one side ends within two IDs of the last one, the other side before. */
+static void draft_edge(struct draft *draft)
+{
+	uint32_t start = boundary(), other = tap_below((uint64_t)start + 1);
+	uint32_t count = tap_below(5) - 3 - start;
+
+	draft->n = 1;
+	draft->extents[0] = tap_below(2) ? (struct extent){start, other, count}
+					 : (struct extent){other, start, count};
+}
+
 static void draft_boundaries(struct draft *draft)
 {
 	draft->n = 1 + tap_below(4);
@@ -219,9 +230,12 @@ static void spoil(struct draft *draft)
 
 static void draft_random(struct draft *draft)
 {
-	switch (tap_below(6)) {
+	switch (tap_below(7)) {
 	case 0:
 		draft_boundaries(draft);
+		return;
+	case 6:
+		draft_edge(draft);
 		return;
 	case 1:
 		draft_near_page(draft);
