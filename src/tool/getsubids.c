@@ -50,7 +50,7 @@ static bool asks_service(char service[64])
 static size_t print_ranges(const struct textfile *file, const struct subid_owner *owner)
 {
 	struct subid_reader reader = {.at = file->text, .end = file->text + file->len};
-	struct subid_line line;
+	struct subid_line line = {0};
 	size_t n = 0;
 
 	for (; subid_next(&reader, owner, &line); n++)
@@ -58,8 +58,7 @@ static size_t print_ranges(const struct textfile *file, const struct subid_owner
 	return n;
 }
 
-/* An owner that is no login has no second spelling: its UID is made the number it is, or one that
- * no line begins with. */
+/* An owner that is no login has no second spelling; ID_NONE is nobody's. */
 static int find_owner(const char *name, struct subid_owner *ret_owner)
 {
 	const struct passwd *entry;
@@ -79,7 +78,7 @@ static int list(const char *name, enum id_kind kind)
 {
 	const char *path = id_words[kind].grants;
 	char service[64], safe[4 * 64 + 1];
-	struct subid_owner owner;
+	struct subid_owner owner = {0};
 	struct textfile file;
 	size_t n;
 	int r = find_owner(name, &owner);

@@ -21,6 +21,16 @@ static size_t find_control(const char *text, size_t len)
 	return 0;
 }
 
+/* Nearly every line: nothing in it but what is printed, so no rule has anything to say. */
+static bool is_plain(const char *text, size_t len)
+{
+	bool plain = true;
+
+	for (size_t i = 0; i < len; i++)
+		plain &= (unsigned char)text[i] > ' ' && text[i] != 0x7f;
+	return plain;
+}
+
 /* Where a '#' stands behind a blank, from 1, or 0. */
 static size_t find_comment(const char *text, size_t len)
 {
@@ -137,6 +147,8 @@ static enum lint_rule void_fault(const char *text, size_t len, int parsed,
 enum lint_rule lint_line_fault(const char *text, size_t len, int parsed,
 			       const struct subid_line *line, size_t *ret_column)
 {
+	if (parsed == 0 && is_plain(text, len))
+		return LINT_RULES;
 	if (parsed == SUBID_E_COMMENT) {
 		*ret_column = 1;
 		return len == 0 || text[0] == '#' ? LINT_RULES : LINT_NIS_ENTRY;

@@ -17,13 +17,6 @@ struct lint_entry {
 	uint32_t owner; /* index into lint->owners; first lint_owner_hash() */
 };
 
-/* An entry's place in the order of ranges: by start, then count, then owner. */
-struct lint_span {
-	uint64_t key; /* start in the high half, count in the low */
-	uint32_t owner;
-	uint32_t entry;
-};
-
 /* An owner as it is written. Two may be one account: its login name and its UID; then SAME of
  * both is one index, and sums are kept there. */
 struct lint_owner {
@@ -64,13 +57,19 @@ struct lint_account {
 /* lint-owner.c */
 uint32_t lint_owner_hash(const char *name, size_t len);
 int lint_number_owners(struct lint_owners *owners, struct lint_file *file);
-int lint_accounts(struct lint *lint);
+/* The slot of NAME, or the empty one where it would be. There must be slots. */
+struct lint_slot *lint_find_slot(const struct lint_owners *owners, const char *name,
+				 size_t len, uint32_t hash);
+struct lint_owner *lint_find_owner(const struct lint_owners *owners, const char *name);
 int lint_check_owners(struct lint *lint);
 void lint_owners_clear(struct lint_owners *owners);
 
+/* lint-account.c: see who the owners are. */
+int lint_accounts(struct lint *lint);
+
 /* lint-range.c: sort a file's ranges; then, with the accounts known, judge them. */
 int lint_sort_ranges(const struct lint *lint, struct lint_file *file);
-int lint_check_ranges(struct lint *lint, size_t file);
+int lint_check_ranges(struct lint *lint, size_t index);
 
 /* lint-line.c, pure. The fault of a line by itself, or LINT_RULES; a line may have several, one is
  * named. RET_COLUMN is from 1. PARSED is subid_parse()'s answer. */
@@ -83,7 +82,7 @@ enum lint_rule lint_line_fault(const char *text, size_t len, int parsed,
 size_t lint_line_fix(const char *text, size_t len, char ret_text[LINT_FIXED]);
 
 /* lint-file.c */
-int lint_read_file(struct lint *lint, size_t file);
+int lint_read_file(struct lint *lint, size_t index);
 void lint_read_settings(struct lint *lint);
 
 /* lint.c: note a finding, whose rule, file, place and facts are set; severity, if more than the
@@ -91,6 +90,10 @@ void lint_read_settings(struct lint *lint);
 int lint_note(struct lint *lint, struct lint_finding finding);
 int lint_note_as(struct lint *lint, enum lint_severity severity,
 		 struct lint_finding finding);
+
+/* True if nothing is left to be said of a line by RULE, a note: it was said for a line before. It
+ * spares the making of a finding where a million lines have the same. */
+bool lint_is_said(struct lint *lint, size_t file, enum lint_rule rule, size_t line);
 
 /* A finding on ENTRY, at its field 0, 1 or 2. */
 struct lint_finding lint_at(const struct lint *lint, size_t file,

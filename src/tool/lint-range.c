@@ -7,15 +7,92 @@
 
 /* Order */
 
-static int compare_spans(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b, void *entries)
 {
-	const struct lint_span *x = a, *y = b;
+	const struct lint_entry *x =
+		(const struct lint_entry *)entries + *(const uint32_t *)a;
+	const struct lint_entry *y =
+		(const struct lint_entry *)entries + *(const uint32_t *)b;
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
+	if (x->range.count != y->range.count)
+		return x->range.count < y->range.count ? -1 : 1;
 	if (x->owner != y->owner)
 		return x->owner < y->owner ? -1 : 1;
-	return (x->entry > y->entry) - (x->entry < y->entry);
+	return (x->line > y->line) - (x->line < y->line);
+}
+
+/* One pass of a radix sort: FROM to TO by the DIGIT_BITS from SHIFT on, else in the order of FROM.
+ * A key is a start and behind it, in the low half, the entry's index. */
+#define DIGIT_BITS 11
+static void sort_digit(const uint64_t *from, uint64_t *to, size_t n, unsigned int shift)
+{
+	size_t places[1 << DIGIT_BITS] = {0}, sum = 0;
+	const uint64_t mask = (1 << DIGIT_BITS) - 1;
+
+	for (size_t i = 0; i < n; i++)
+		places[from[i] >> shift & mask]++;
+	for (size_t i = 0; i <= mask; i++) {
+		size_t count = places[i];
+
+		places[i] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[places[from[i] >> shift & mask]++] = from[i];
+}
+
+/* Order the entries by their starts. */
+static int sort_starts(struct lint_file *file)
+{
+	uint64_t *keys = calloc(file->n, 2 * sizeof(*keys)), *spare;
+
+	if (!keys)
+		return -ENOMEM;
+	spare = keys + file->n;
+	for (size_t i = 0; i < file->n; i++)
+		keys[i] = (uint64_t)file->entries[i].range.start << 32 | i;
+	sort_digit(keys, spare, file->n, 32);
+	sort_digit(spare, keys, file->n, 32 + DIGIT_BITS);
+	sort_digit(keys, spare, file->n, 32 + 2 * DIGIT_BITS);
+	for (size_t i = 0; i < file->n; i++)
+		file->order[i] = (uint32_t)spare[i];
+	free(keys);
+	return 0;
+}
+
+/* Order what has the same start by count, owner and line. */
+static void sort_ties(struct lint_file *file)
+{
+	const struct lint_entry *entries = file->entries;
+
+	for (size_t i = 0, next; i < file->n; i = next) {
+		uint32_t start = entries[file->order[i]].range.start;
+
+		for (next = i + 1; next < file->n; next++)
+			if (entries[file->order[next]].range.start != start)
+				break;
+		if (next - i > 1)
+			qsort_r(file->order + i, next - i, sizeof(*file->order),
+				compare_entries, file->entries);
+	}
+}
+
+/* The set of all ranges: from an ordered list it can be made sealed, without a second sort. */
+static int make_set(struct lint_file *file)
+{
+	struct idset *set = &file->granted;
+	int r = 0;
+
+	for (size_t i = 0; i < file->n && r == 0; i++) {
+		struct range range = file->entries[file->order[i]].range;
+		struct range *last = set->n > 0 ? &set->ranges[set->n - 1] : NULL;
+
+		if (!last || range.start > last->start + last->count)
+			r = idset_add(set, range.start, range.count);
+		else if (range.start + range.count > last->start + last->count)
+			last->count = range.start + range.count - last->start;
+	}
+	return r;
 }
 
 static void find_next(const struct lint *lint, struct lint_file *file)
@@ -34,25 +111,16 @@ int lint_sort_ranges(const struct lint *lint, struct lint_file *file)
 {
 	int r = 0;
 
-	file->spans = file->n > 0 ? calloc(file->n, sizeof(*file->spans)) : NULL;
-	if (file->n > 0 && !file->spans)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < file->n; i++) {
-		const struct lint_entry *entry = &file->entries[i];
-
-		file->spans[i] = (struct lint_span){
-			.key = (uint64_t)entry->range.start << 32 | entry->range.count,
-			.owner = entry->owner,
-			.entry = i,
-		};
+	if (file->n > 0) {
+		file->order = calloc(file->n, sizeof(*file->order));
+		r = file->order ? sort_starts(file) : -ENOMEM;
 	}
-	if (file->n > 0)
-		qsort(file->spans, file->n, sizeof(*file->spans), compare_spans);
-	for (size_t i = 0; i < file->n && r == 0; i++)
-		r = idset_add(&file->granted, (uint32_t)(file->spans[i].key >> 32),
-			      (uint32_t)file->spans[i].key);
-	idset_seal(&file->granted);
-	find_next(lint, file);
+	if (r == 0) {
+		sort_ties(file);
+		r = make_set(file);
+	}
+	if (r == 0)
+		find_next(lint, file);
 	return r;
 }
 
@@ -169,29 +237,35 @@ static int check_front(struct lint *lint, size_t file, const struct front *front
 			    friend->entry, entry);
 }
 
+static bool is_same(const struct lint_entry *a, const struct lint_entry *b)
+{
+	return a->owner == b->owner && a->range.start == b->range.start &&
+	       a->range.count == b->range.count;
+}
+
 static int check_overlaps(struct lint *lint, size_t index)
 {
 	const struct lint_file *file = &lint->files[index];
+	const struct lint_entry *last = NULL;
 	struct front front = {0};
 	int r = 0;
 
 	for (size_t i = 0; i < file->n && r == 0; i++) {
-		const struct lint_span *span = &file->spans[i];
-		const struct lint_entry *entry = &file->entries[span->entry];
+		const struct lint_entry *entry = &file->entries[file->order[i]];
+		uint64_t end = (uint64_t)entry->range.start + entry->range.count;
 		uint32_t class = class_of(lint, entry);
 
-		if (i > 0 && span->key == span[-1].key && span->owner == span[-1].owner) {
+		if (last && is_same(last, entry)) {
 			struct lint_finding finding =
 				lint_at(lint, index, entry, 0, LINT_DUPLICATE);
 
-			finding.other_line = file->entries[span[-1].entry].line;
+			finding.other_line = last->line;
 			r = lint_note(lint, finding);
-			continue;
+		} else {
+			r = check_front(lint, index, &front, entry, class);
+			advance(&front, (struct reach){end, class, entry});
 		}
-		r = check_front(lint, index, &front, entry, class);
-		advance(&front,
-			(struct reach){(uint64_t)entry->range.start + entry->range.count,
-				       class, entry});
+		last = entry;
 	}
 	return r;
 }
@@ -261,7 +335,8 @@ static int check_numbers(struct lint *lint, size_t file, const struct lint_entry
 	int r = 0;
 
 	for (size_t i = 0; i < sizeof(stretches) / sizeof(*stretches) && r == 0; i++)
-		if (touches(entry->range, stretches[i].start, stretches[i].last))
+		if (touches(entry->range, stretches[i].start, stretches[i].last) &&
+		    !lint_is_said(lint, file, stretches[i].rule, entry->line))
 			r = lint_note(lint,
 				      lint_at(lint, file, entry, 1, stretches[i].rule));
 	return r;

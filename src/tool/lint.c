@@ -107,6 +107,16 @@ enum lint_rule lint_rule_find(const char *name)
 
 /* Findings */
 
+bool lint_is_said(struct lint *lint, size_t file, enum lint_rule rule, size_t line)
+{
+	size_t note = lint->files[file].notes[rule];
+
+	if (note == 0 || lint->findings[note - 1].line > line)
+		return !lint->on[rule];
+	lint->findings[note - 1].more++;
+	return true;
+}
+
 /* Let a note that was made before stand for this one too, at the first of their lines. */
 static bool fold(struct lint *lint, const struct lint_finding *finding)
 {
@@ -247,7 +257,7 @@ void lint_clear(struct lint *lint)
 			free(file->accounts[j].name);
 		free(file->accounts);
 		free(file->entries);
-		free(file->spans);
+		free(file->order);
 		idset_clear(&file->granted);
 		textfile_unmap(&file->file);
 	}

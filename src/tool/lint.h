@@ -90,7 +90,6 @@ struct lint_finding {
 };
 
 struct lint_entry; /* a line that grants */
-struct lint_span;
 struct lint_owners;
 struct lint_account;
 
@@ -100,9 +99,9 @@ struct lint_file {
 	struct textfile file;
 	struct lint_entry *entries; /* owned */
 	size_t n;
-	struct lint_span *spans; /* owned: the entries' ranges, by start */
-	struct idset granted;    /* all of them, sealed */
-	struct range next;       /* that useradd would hand out; a count of 0: none */
+	uint32_t *order;      /* owned: the entries, by start, count and owner */
+	struct idset granted; /* all ranges, sealed */
+	struct range next;    /* that useradd would hand out; a count of 0: none */
 	struct lint_account *accounts; /* owned: who has one of these IDs, by ID */
 	size_t n_accounts;
 	size_t notes

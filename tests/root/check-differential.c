@@ -15,6 +15,7 @@
 #include "tool/lint-parts.h"
 #include "unit/tap.h"
 
+#include <bsd/string.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -23,9 +24,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ALICE 1001
-#define LINES 12U
-#define BLOCK 1000000U /* IDs between two lines' ranges */
+#define ALICE    1001
+#define MAX_LINE (2 * SUBID_LINE)
+#define LINES    12U
+#define BLOCK    1000000U /* IDs between two lines' ranges */
 
 static unsigned long files = 10000, granted, voids, spared;
 static int target;
@@ -75,7 +77,7 @@ static struct range meant(uint32_t i)
 
 static void put(char *line, const char *bytes)
 {
-	strcat(line, bytes);
+	strlcat(line, bytes, MAX_LINE);
 }
 
 static const char *pick(const char *const *list, size_t n)
@@ -89,11 +91,23 @@ static const char *pick(const char *const *list, size_t n)
 
 static void write_number(char *line, uint32_t number)
 {
-	static const char *const formats[] = {"%u",  "%u",  "%u", "%u",
-					      "%#x", "%#o", "+%u"};
+	char text[16];
 
 	put(line, PICK("", " ", "\t", "  ", "\v", "\r"));
-	sprintf(line + strlen(line), formats[tap_below(tap_below(4) ? 1 : 7)], number);
+	switch (tap_below(tap_below(4) ? 1 : 7)) {
+	case 1:
+		snprintf(text, sizeof(text), "%#x", number);
+		break;
+	case 2:
+		snprintf(text, sizeof(text), "%#o", number);
+		break;
+	case 3:
+		snprintf(text, sizeof(text), "+%u", number);
+		break;
+	default:
+		snprintf(text, sizeof(text), "%u", number);
+	}
+	put(line, text);
 	put(line, PICK("", " ", "\t", "x", "\v", "k"));
 }
 
@@ -120,12 +134,13 @@ static void write_line(char *line, uint32_t i)
 
 static void write_file(void)
 {
-	char text[LINES * (SUBID_LINE + 8)] = "", line[2 * SUBID_LINE];
+	char text[LINES * MAX_LINE] = "", line[MAX_LINE];
 	FILE *file = fopen("/etc/subuid", "w");
 
 	for (uint32_t i = 0; i < LINES; i++) {
 		write_line(line, i);
-		strcat(strcat(text, line), "\n");
+		strlcat(text, line, sizeof(text));
+		strlcat(text, "\n", sizeof(text));
 	}
 	if (tap_below(8) == 0)
 		text[strlen(text) - 1] = '\0';
@@ -250,7 +265,7 @@ static void ask_helper(const char *helper, const struct verdict *verdict,
 	argv[argc] = NULL;
 	if (pipe2(out, O_CLOEXEC) != 0)
 		bail("pipe");
-	pid = vfork();
+	pid = fork();
 	if (pid == 0) {
 		become_alice();
 		dup2(out[1], 2);
