@@ -16,6 +16,7 @@ int cmd_exec(int argc, char **argv);
 int cmd_lookup(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_ls(int argc, char **argv);
 int cmd_who(int argc, char **argv);
 
 /* Print "idmap: MESSAGE" on stderr and free MESSAGE (NULL: no memory was left for it). Returns

@@ -25,6 +25,7 @@ static const struct verb {
 	{"check", cmd_check, "find what is wrong with /etc/subuid and /etc/subgid"},
 	{"lookup", cmd_lookup, "translate IDs through a map"},
 	{"verify", cmd_verify, "compare the live maps of a process with MAPs"},
+	{"ls", cmd_ls, "list the user namespaces of this machine, and their overlaps"},
 	{"who", cmd_who, "say who may use an outer ID"},
 	{"doctor", cmd_doctor, "say what keeps a map from being written, with the fix"},
 };
