@@ -118,8 +118,6 @@ static struct textfile open_grants(const struct call *call)
 		     "asked: "
 		     "make it \"subid: files\" or take the line out",
 		     service);
-	if (r == 0)
-		textfile_unmap(&file);
 	r = textfile_map(path, O_NOFOLLOW, &file);
 	if (r != 0)
 		fail(call, "%s: %s", path, textfile_reason(r));
@@ -177,15 +175,10 @@ static void parse_request(struct call *call, char **triples, size_t n)
 static bool group_allowed(const struct call *call)
 {
 	struct textfile file;
-	bool allowed;
 
-	if (call->gid == call->user->pw_gid)
-		return true;
-	if (textfile_map("/etc/login.defs", 0, &file) != 0)
-		return false;
-	allowed = setting_login_defs(file.text, file.len, "GRANT_AUX_GROUP_SUBIDS");
-	textfile_unmap(&file);
-	return allowed;
+	return call->gid == call->user->pw_gid ||
+	       (textfile_map("/etc/login.defs", 0, &file) == 0 &&
+		setting_login_defs(file.text, file.len, "GRANT_AUX_GROUP_SUBIDS"));
 }
 
 static void check_identity(struct call *call)

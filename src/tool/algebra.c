@@ -68,3 +68,12 @@ int idmap_compose(const struct idmap *inner, const struct idmap *outer,
 	memcpy(ret_map->extents, parts, n * sizeof(*parts));
 	return 0;
 }
+
+bool idmap_equal(const struct idmap *a, const struct idmap *b)
+{
+	struct idmap x = *a, y = *b;
+
+	qsort(x.extents, x.n, sizeof(*x.extents), compare_inner);
+	qsort(y.extents, y.n, sizeof(*y.extents), compare_inner);
+	return x.n == y.n && memcmp(x.extents, y.extents, x.n * sizeof(*x.extents)) == 0;
+}

@@ -21,3 +21,6 @@ void idmap_invert(const struct idmap *map, struct idmap *ret_map);
  */
 int idmap_compose(const struct idmap *inner, const struct idmap *outer,
 		  struct idmap *ret_map);
+
+/* True if both hold the same extents once sorted by inner. */
+bool idmap_equal(const struct idmap *a, const struct idmap *b);

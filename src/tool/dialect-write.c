@@ -2,6 +2,7 @@
 #include "dialect-parts.h"
 
 #include "../trusted/idset.h"
+#include "algebra.h"
 
 #include <inttypes.h>
 

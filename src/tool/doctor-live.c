@@ -3,6 +3,7 @@
 #include "../trusted/grant.h"
 #include "../trusted/procmap.h"
 #include "../trusted/target.h"
+#include "algebra.h"
 #include "doctor-parts.h"
 
 #include <dirent.h>

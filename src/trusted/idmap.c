@@ -88,32 +88,34 @@ static bool fits_page(const struct idmap *map, size_t page, struct idmap_refusal
 	return false;
 }
 
-int idmap_make(struct extent *list, size_t n, size_t page, struct idmap *ret_map,
-	       struct idmap_refusal *ret_why)
+/* Take LIST as it is. Returns as idmap_make() does. */
+static int take(const struct extent *list, size_t n, size_t page, struct idmap *ret_map,
+		struct idmap_refusal *ret_why)
 {
-	struct idmap map = {0};
-	bool merged = n > IDMAP_EXTENTS;
+	struct idmap map = {.n = n};
 	int r;
 
-	if (merged)
-		n = extents_merge(list, n);
 	if (n > IDMAP_EXTENTS) {
 		*ret_why = (struct idmap_refusal){.extents = n};
 		return IDMAP_E_EXTENTS;
 	}
-	map.n = n;
 	memcpy(map.extents, list, n * sizeof(*list));
 	r = find_overlap(&map, ret_why);
-	if (r != 0)
-		return r;
-	if (!fits_page(&map, page, ret_why)) {
-		if (!merged)
-			map.n = extents_merge(map.extents, map.n);
-		if (!fits_page(&map, page, ret_why))
-			return IDMAP_E_BYTES;
-	}
-	*ret_map = map;
-	return 0;
+	if (r == 0 && !fits_page(&map, page, ret_why))
+		r = IDMAP_E_BYTES;
+	if (r == 0)
+		*ret_map = map;
+	return r;
+}
+
+int idmap_make(struct extent *list, size_t n, size_t page, struct idmap *ret_map,
+	       struct idmap_refusal *ret_why)
+{
+	int r = take(list, n, page, ret_map, ret_why);
+
+	if (r == IDMAP_E_EXTENTS || r == IDMAP_E_BYTES)
+		r = take(list, extents_merge(list, n), page, ret_map, ret_why);
+	return r;
 }
 
 /* Cut the next number off the text between *AT and END. */
@@ -146,15 +148,6 @@ int idmap_parse(const char *text, size_t len, struct idmap *ret_map)
 	}
 	*ret_map = map;
 	return 0;
-}
-
-bool idmap_equal(const struct idmap *a, const struct idmap *b)
-{
-	struct idmap x = *a, y = *b;
-
-	qsort(x.extents, x.n, sizeof(*x.extents), compare_inner);
-	qsort(y.extents, y.n, sizeof(*y.extents), compare_inner);
-	return x.n == y.n && memcmp(x.extents, y.extents, x.n * sizeof(*x.extents)) == 0;
 }
 
 bool idmap_has_outer_zero(const struct idmap *map)

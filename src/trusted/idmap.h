@@ -66,8 +66,5 @@ size_t idmap_format(const struct idmap *map, char ret_text[IDMAP_TEXT]);
  */
 int idmap_parse(const char *text, size_t len, struct idmap *ret_map);
 
-/* True if both hold the same extents once sorted by inner. */
-bool idmap_equal(const struct idmap *a, const struct idmap *b);
-
 /* True if outer 0 is mapped, which the kernel grants only with CAP_SETFCAP (since 5.12). */
 bool idmap_has_outer_zero(const struct idmap *map);

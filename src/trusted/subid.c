@@ -76,6 +76,13 @@ int subid_parse(const char *text, size_t len, struct subid_line *ret_line)
 	return range_valid(ret_line->start, ret_line->count) ? 0 : SUBID_E_RANGE;
 }
 
+/* Does LINE begin with OWNER and a colon? */
+static bool owned_by(const char *line, size_t len, const char *owner, size_t owner_len)
+{
+	return len > owner_len && line[owner_len] == ':' &&
+	       memcmp(line, owner, owner_len) == 0;
+}
+
 bool subid_next(struct subid_reader *reader, const struct subid_owner *owner,
 		struct subid_line *ret_line)
 {
@@ -84,16 +91,16 @@ bool subid_next(struct subid_reader *reader, const struct subid_owner *owner,
 	size_t number_len = (size_t)snprintf(number, sizeof(number), "%u", owner->uid);
 
 	while (reader->at < reader->end) {
-		const char *line = reader->at;
+		const char *line = reader->at, *before = reader->before;
 		const char *newline = memchr(line, '\n', (size_t)(reader->end - line));
 		size_t len = (size_t)((newline ? newline : reader->end) - line);
 
+		reader->before = line;
 		reader->at = line + len + 1;
 		reader->line++;
-		if (((len > name_len && line[name_len] == ':' &&
-		      memcmp(line, owner->name, name_len) == 0) ||
-		     (len > number_len && line[number_len] == ':' &&
-		      memcmp(line, number, number_len) == 0)) &&
+		if ((owned_by(line, len, owner->name, name_len) ||
+		     owned_by(line, len, number, number_len)) &&
+		    (!before || !memchr(before, '\0', (size_t)(line - before))) &&
 		    subid_parse(line, len, ret_line) == 0)
 			return true;
 	}

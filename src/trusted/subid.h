@@ -9,7 +9,8 @@
  * three non-empty fields, is shorter than SUBID_LINE bytes, and START and COUNT are plain
  * decimal numbers (blanks may stand before them, as in shadow; nothing may stand behind them)
  * with COUNT >= 1 and a valid range. OWNER is all before the first colon; '#', '+' and '-' in
- * front of it make the line a comment or an NIS entry. The last line needs no newline.
+ * front of it make the line a comment or an NIS entry. The last line needs no newline. A line
+ * behind one with a NUL byte is void: shadow takes the two for one.
  */
 
 #include "extent.h"
@@ -49,7 +50,8 @@ int subid_parse(const char *text, size_t len, struct subid_line *ret_line);
 struct subid_reader {
 	const char *at;
 	const char *end;
-	size_t line; /* number of the line that was returned last, from 1 */
+	const char *before; /* the line before, NULL: none */
+	size_t line;        /* number of the line that was returned last, from 1 */
 };
 
 /*

@@ -11,7 +11,7 @@
  *	oracle [MAPS]		20000 unless said; IDMAP_SEED repeats a run. Root only.
  */
 
-#include "trusted/idmap.h"
+#include "tool/algebra.h"
 #include "trusted/procmap.h"
 #include "unit/tap.h"
 

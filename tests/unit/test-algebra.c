@@ -196,9 +196,21 @@ static void more_extents_than_a_map_can_hold_are_refused(void)
 	CHECK(both.n == 7);
 }
 
+static void equal_maps_may_differ_in_order(void)
+{
+	struct idmap a = {2, {{0, 5, 1}, {9, 9, 1}}}, b = {2, {{9, 9, 1}, {0, 5, 1}}};
+
+	CHECK(idmap_equal(&a, &b));
+	b.extents[0].outer = 8;
+	CHECK(!idmap_equal(&a, &b));
+	b.n = 1;
+	CHECK(!idmap_equal(&a, &b));
+}
+
 int main(void)
 {
-	return TAP_RUN(TEST(inverting_twice_gives_the_same_map),
+	return TAP_RUN(TEST(equal_maps_may_differ_in_order),
+		       TEST(inverting_twice_gives_the_same_map),
 		       TEST(inverting_swaps_the_sides_and_sorts_by_the_new_inner),
 		       TEST(neighbours_that_continue_stay_two_when_inverted),
 		       TEST(composing_agrees_with_two_lookups),

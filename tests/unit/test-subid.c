@@ -121,7 +121,13 @@ static void a_nul_byte_makes_a_line_void(void)
 {
 	CHECK(subid_parse("alice:1:1\0", 10, &line) == SUBID_E_COUNT &&
 	      line.column == 10);
-	CHECK(GRANTS("alice:1:1\0junk\nalice:2:2\n", "2:2+2"));
+	CHECK(GRANTS("alice:1:1\0junk\nbob:1:1\nalice:2:2\n", "3:2+2"));
+}
+
+static void a_line_behind_a_nul_byte_is_void(void)
+{
+	CHECK(GRANTS("bob:1:1\0\nalice:2:2\nalice:3:3\n", "3:3+3"));
+	CHECK(GRANTS("\0\nalice:2:2", ""));
 }
 
 static void lines_of_the_login_and_of_the_uid_count_in_file_order(void)
@@ -189,6 +195,7 @@ int main(void)
 		       TEST(comments_and_nis_entries_are_no_lines),
 		       TEST(a_line_of_1024_bytes_is_void_and_1023_are_not),
 		       TEST(a_nul_byte_makes_a_line_void),
+		       TEST(a_line_behind_a_nul_byte_is_void),
 		       TEST(lines_of_the_login_and_of_the_uid_count_in_file_order),
 		       TEST(other_owners_are_not_taken_for_ours),
 		       TEST(a_missing_final_newline_loses_nothing),
