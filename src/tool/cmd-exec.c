@@ -207,6 +207,14 @@ static int choose_ids(struct exec *exec, char **ret_message)
 	return 0;
 }
 
+/* The writer is the child of its target: it ends when the target is killed. */
+static enum writer_way choose_way(int dir, const struct idmap maps[ID_KINDS])
+{
+	enum writer_way way = writer_choose(dir, maps);
+
+	return way == WRITER_HELPERS ? WRITER_HELPERS_AWAITED : way;
+}
+
 /* Runs outside, on behalf of the process that waits to become COMMAND. */
 static int write_maps(int dir, void *context)
 {
@@ -221,7 +229,7 @@ static int write_maps(int dir, void *context)
 	if (r != 0)
 		message_fail(&message, "can't deny setgroups: %s", strerror(-r));
 	else
-		r = writer_write(dir, maps, writer_choose(dir, maps), NULL, &message);
+		r = writer_write(dir, maps, choose_way(dir, maps), NULL, &message);
 	if (r == 0 && exec->setgroups == SETGROUPS_ALLOW)
 		r = procmap_setgroups_allowed(dir, &allowed);
 	if (r == 0 && !allowed)

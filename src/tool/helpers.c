@@ -168,7 +168,7 @@ static bool knows_no_fd(const struct outcome *outcome)
 	       strncmp(outcome->why, "usage: ", 7) == 0;
 }
 
-void helpers_run(const struct helpers *helpers, int dir, int pid,
+void helpers_run(const struct helpers *helpers, int dir, int pid, bool waits,
 		 const struct idmap maps[ID_KINDS], struct outcome ret_outcomes[ID_KINDS])
 {
 	struct sigaction inherited, usual = {.sa_handler = SIG_DFL};
@@ -178,7 +178,9 @@ void helpers_run(const struct helpers *helpers, int dir, int pid,
 
 	/* Were SIGCHLD ignored, as some parents leave it, their exit status would be lost. */
 	sigaction(SIGCHLD, &usual, &inherited);
-	for (int attempt = 0; attempt < 2; attempt++) {
+	for (int attempt = waits; attempt < 2; attempt++) {
+		if (attempt > 0)
+			snprintf(target, sizeof(target), "%d", pid);
 		for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
 			if (pending[kind])
 				calls[kind] = start(helpers->paths[kind], target,
@@ -191,7 +193,6 @@ void helpers_run(const struct helpers *helpers, int dir, int pid,
 			if (pending[kind])
 				free(ret_outcomes[kind].why);
 		}
-		snprintf(target, sizeof(target), "%d", pid);
 	}
 	sigaction(SIGCHLD, &inherited, NULL);
 }

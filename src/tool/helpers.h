@@ -6,7 +6,8 @@
  *
  * Both run at once. The target is handed on as descriptor 3 ("fd:3"), so that no PID used anew can
  * be mistaken for it; a helper too old to know that form answers with its usage and has touched
- * nothing, and is asked again with the PID.
+ * nothing, and is asked again with the PID. That costs two more programs, so a target that can't
+ * end before its helpers do, unless it is killed, is named by PID at once.
  */
 
 #include "../trusted/idmap.h"
@@ -25,8 +26,9 @@ struct outcome {
 	char *why; /* not written: why; owned, NULL without memory */
 };
 
-/* Have MAPS (n = 0: not that kind) written to the target with directory DIR and number PID. */
-void helpers_run(const struct helpers *helpers, int dir, int pid,
+/* Have MAPS (n = 0: not that kind) written to the target with directory DIR and number PID.
+ * WAITS: the target waits for this process. */
+void helpers_run(const struct helpers *helpers, int dir, int pid, bool waits,
 		 const struct idmap maps[ID_KINDS],
 		 struct outcome ret_outcomes[ID_KINDS]);
 

@@ -241,7 +241,7 @@ static int deny_setgroups(int dir, const struct idmap maps[ID_KINDS], char **ret
 			    write_hint(r));
 }
 
-static int write_by_helpers(int dir, const struct idmap maps[ID_KINDS],
+static int write_by_helpers(int dir, const struct idmap maps[ID_KINDS], bool waits,
 			    struct outcome ret_outcomes[ID_KINDS], char **ret_message)
 {
 	__attribute__((cleanup(helpers_clear))) struct helpers helpers = {0};
@@ -249,7 +249,7 @@ static int write_by_helpers(int dir, const struct idmap maps[ID_KINDS],
 
 	if (helpers_find(kinds, &helpers, ret_message) != 0)
 		return -1;
-	helpers_run(&helpers, dir, target_pid(dir), maps, ret_outcomes);
+	helpers_run(&helpers, dir, target_pid(dir), waits, maps, ret_outcomes);
 	return 0;
 }
 
@@ -317,6 +317,7 @@ static void trace_map(int dir, enum id_kind kind, const struct idmap *map,
 		[WRITER_DIRECT] = "directly",
 		[WRITER_SELF] = "directly (own ID alone)",
 		[WRITER_HELPERS] = "by the helper",
+		[WRITER_HELPERS_AWAITED] = "by the helper",
 	};
 	char line[160];
 
@@ -338,9 +339,10 @@ int writer_write(int dir, const struct idmap maps[ID_KINDS], enum writer_way way
 	if (way == WRITER_SELF && trace && maps[ID_GID].n > 0)
 		trace("setgroups: denied, as the kernel demands of a gid_map without "
 		      "privilege");
-	if (way != WRITER_HELPERS)
+	if (way == WRITER_DIRECT || way == WRITER_SELF)
 		write_directly(dir, maps, outcomes);
-	else if (write_by_helpers(dir, maps, outcomes, ret_message) != 0)
+	else if (write_by_helpers(dir, maps, way == WRITER_HELPERS_AWAITED, outcomes,
+				  ret_message) != 0)
 		return -1;
 	if (check_outcomes(outcomes, maps, ret_message) != 0)
 		return -1;

@@ -13,7 +13,12 @@
 
 #include "../trusted/idmap.h"
 
-enum writer_way { WRITER_DIRECT, WRITER_SELF, WRITER_HELPERS };
+enum writer_way {
+	WRITER_DIRECT,
+	WRITER_SELF,
+	WRITER_HELPERS,
+	WRITER_HELPERS_AWAITED, /* the same, and the target waits for this process */
+};
 
 /* True if the caller lacks CAP_SETUID or CAP_SETGID for one of KINDS, so that the helpers, which
  * ask for grants, must write for him (unless the map is his own ID alone). */
