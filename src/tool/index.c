@@ -7,19 +7,21 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 #define AVX2 __attribute__((target("avx2,popcnt")))
+
+/* glibc's loader has asked the processor already. The compiler's builtin would ask it again at the
+ * start of every verb, and in a virtual machine each CPUID is a trip to the host. */
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#define HAS_AVX2 (CPU_FEATURE_ACTIVE(AVX2) && CPU_FEATURE_ACTIVE(POPCNT))
+#else
+#define HAS_AVX2 (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"))
+#endif
+#else
+#define HAS_AVX2 false
 #endif
 
 /* So that a direction is a constant and no call stands before the search. */
 #define INLINE __attribute__((always_inline)) static inline
-
-static bool has_avx2(void)
-{
-#ifdef __x86_64__
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
-#else
-	return false;
-#endif
-}
 
 static int32_t key_of(uint32_t id)
 {
@@ -325,7 +327,7 @@ size_t index_translate(const struct index *index, enum index_direction direction
 	size_t unmapped = 0, i = 0;
 
 #ifdef __x86_64__
-	if (index->search != INDEX_PLAIN && has_avx2())
+	if (index->search != INDEX_PLAIN && HAS_AVX2)
 		i = translate_avx2(index, direction, in, n, ret_out, &unmapped);
 #endif
 	for (; i < n; i++) {
@@ -438,6 +440,6 @@ int index_build(struct index *ret_index, const struct idmap *map,
 	}
 	for (int d = INDEX_TO_OUTER; d <= INDEX_TO_INNER; d++)
 		fill_side(&ret_index->sides[d], &sides[d]);
-	ret_index->search = has_avx2() ? INDEX_AVX2 : INDEX_PLAIN;
+	ret_index->search = HAS_AVX2 ? INDEX_AVX2 : INDEX_PLAIN;
 	return 0;
 }
