@@ -152,11 +152,12 @@ eventually() {
 	grant_gid alice:600000:262144 root:1000:70000
 	run as alice "$IDMAP" exec --size 40001 -- bash -c '
 		set -e
-		"$IDMAP" exec --auto=20000 -- sleep infinity >/dev/null &
+		"$IDMAP" exec --auto=20000 -- sleep infinity >/dev/null 2>&1 &
+		trap "kill -KILL $!" EXIT
 		for i in {1..500}; do [ "$(cat /proc/$!/comm)" != sleep ] || break; sleep 0.01; done
 		cat /proc/$!/uid_map
 		"$IDMAP" exec --auto=19001 -- cat /proc/self/gid_map
-		"$IDMAP" exec --auto=19002 -- true || kill -KILL $!' 3>&-
+		"$IDMAP" exec --auto=19002 -- true' 3>&-
 	assert_equal "$(head -n 2 <<<"$output" | tr -s ' \n' ' ')" ' 0 1000 20000 0 21000 19001 '
 	assert_line --partial 'has 19001; --auto=19001 would work'
 }
