@@ -24,6 +24,12 @@ who() {
 	assert_equal "$(as alice "$IDMAP" lookup -r 100005)" 6
 }
 
+@test "a grant ends before its start plus its count" {
+	who -u 165544
+	assert_output 'uid 165544 bob 10 /etc/subuid:3'
+	run -1 as bob "$IDMAP" who -u 165545
+}
+
 @test "all owners of an ID are shown" {
 	who -u 165535
 	assert_success

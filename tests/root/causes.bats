@@ -317,15 +317,25 @@ spawn_inside() {
 	writes_now 0 0 1
 }
 
-@test "outer 0 with cap_setfcap cut from the bounding set is named as that" {
+without_setfcap() {
+	setpriv --reuid 1001 --regid 1001 --init-groups --inh-caps=-all --bounding-set=-setfcap \
+		-- "$@"
+}
+
+@test "a bounding set without cap_setfcap is named by doctor to who is granted 0 alone" {
+	copies "$HELPERS_SETUID"
+	as_caller() { without_setfcap "$@"; }
+	doctor_is_content
+	grant_uid alice:0:10 alice:100000:65536
+	doctor_names bounding_set
+	assert_regex "$FIX" '^start the caller with cap_setfcap in it'
+}
+
+@test "a bounding set without cap_setfcap is named by the helper that shall map outer 0" {
 	copies "$HELPERS_SETUID"
 	grant_uid alice:0:10 alice:100000:65536
-	as_caller() {
-		setpriv --reuid 1001 --regid 1001 --init-groups --inh-caps=-all \
-			--bounding-set=-setfcap -- "$@"
-	}
+	as_caller() { without_setfcap "$@"; }
 	spawn_userns alice
-	doctor_names bounding_set "$TARGET"
 	helper_names "the capability is not in the caller's bounding set\$" 0 0 1
 	assert_regex "$FIX" 'start the caller with cap_setfcap'
 }
@@ -408,45 +418,73 @@ spawn_inside() {
 	both undumpable
 }
 
-@test "a zombie is named" {
-	zombie() {
-		spawn become alice sh -c '
-			unshare -U sh -c "exec 3>&-; echo \$\$ >/run/home/alice/zombie" &
-			exec sleep infinity'
-		until [ "$(ps -o stat= --ppid "$TARGET" | head -c 1)" = Z ]; do
-			sleep 0.02
-		done
-		TARGET=$(</run/home/alice/zombie)
-	}
-	copies "$HELPERS_SETUID"
-	zombie
-	doctor_names target_zombie "$TARGET"
-	for HELPERS in "$HELPERS_SETUID" "$HELPERS_FILECAPS"; do
-		helper_names 'the target has ended' 0 100000 10
+# spawn_zombie: a target that has ended in its own namespace and is not reaped.
+spawn_zombie() {
+	spawn become alice sh -c '
+		unshare -U sh -c "exec 3>&-; echo \$\$ >/run/home/alice/zombie" &
+		exec sleep infinity'
+	until [ "$(ps -o stat= --ppid "$TARGET" | head -c 1)" = Z ]; do
+		sleep 0.02
 	done
+	TARGET=$(</run/home/alice/zombie)
 }
 
-@test "a namespace that is no child of ours is named" {
+@test "a zombie is named by doctor" {
+	copies "$HELPERS_SETUID"
+	spawn_zombie
+	doctor_names target_zombie "$TARGET"
+}
+
+@test "a zombie is named by the helper" {
+	spawn_zombie
+	helper() { helper_names 'the target has ended' 0 100000 10; }
+	both helper
+}
+
+@test "a namespace that is no child of ours is named by doctor" {
 	copies "$HELPERS_SETUID"
 	spawn become alice unshare -r unshare -U sleep infinity
 	doctor_names target_namespace "$TARGET"
-	for HELPERS in "$HELPERS_SETUID" "$HELPERS_FILECAPS"; do
-		helper_names "the target's user namespace is no child of ours" 0 100000 10
-	done
 }
 
-@test "hidepid that hides the target is named and the fix works" {
+@test "a namespace that is no child of ours is named by the helper" {
+	spawn become alice unshare -r unshare -U sleep infinity
+	helper() {
+		helper_names "the target's user namespace is no child of ours" 0 100000 10
+	}
+	both helper
+}
+
+# spawn_hidden: hidepid, and a target that is not dumpable, which it hides.
+spawn_hidden() {
 	mkdir -p /run/tmp/hidden
 	install -m 711 "$(command -v sleep)" /run/tmp/hidden/sleep
-	copies "$HELPERS_SETUID"
 	mount -o remount,hidepid=2 /proc
 	spawn become alice unshare -U /run/tmp/hidden/sleep infinity
+}
+
+@test "hidepid that hides the target is named by doctor and the fix works" {
+	copies "$HELPERS_SETUID"
+	spawn_hidden
 	doctor_names target_hidden "$TARGET"
-	local said
-	said=$(as_caller "$HELPERS/newuidmap" "$TARGET" 0 100000 10 2>&1) || true
+	local own=$TARGET fix=$FIX
+	spawn_userns bob
+	doctor_names target_hidden "$TARGET"
+	FIX=$fix
 	run_fix
-	doctor_names target_uid_map "$TARGET"
-	assert_equal "${said/is no running process/}" "$said"
+	doctor_names target_uid_map "$own"
+	doctor_names target_owner "$TARGET"
+}
+
+@test "hidepid that hides the target is not taken for its end by the helper" {
+	spawn_hidden
+	hidden() {
+		run as_caller "$HELPERS/newuidmap" "$TARGET" 0 100000 10
+		assert_failure 1
+		refute_output --partial 'is no running process'
+	}
+	both hidden
+	mount -o remount,hidepid=0 /proc
 }
 
 @test "hidepid alone is in nobody's way" {

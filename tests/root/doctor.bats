@@ -224,7 +224,13 @@ namespace of $TARGET keep the old map, that has outer IDs no longer granted: 100
 	grant_uid alice:100000:65536 bob:200000:10
 	doctor
 	refute_line --partial 'edited since'
+	touch -d +1hour /etc/subuid
+	spawn_userns alice
+	as alice "$IDMAP" "$TARGET" --layout keep-id
+	doctor
+	refute_line --partial 'edited since'
 	grant_uid alice:100000:65536 alice:500000:65536
+	kill "$TARGET"
 	sleep 0.1
 	spawn_userns alice
 	as alice "$IDMAP" "$TARGET" --size 10
@@ -238,6 +244,8 @@ namespace of $first keep the old map, that lacks IDs of the files"
 @test "the namespaces of other users are not looked at" {
 	spawn_userns bob
 	doctor
+	refute_line --partial live_map
+	CALLER=root doctor
 	refute_line --partial live_map
 }
 
