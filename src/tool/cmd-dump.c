@@ -36,8 +36,7 @@ static const char usage[] =
 	"      --size N           let the layout have N inner IDs (65536, 64k)\n"
 	"      --auto[=N]         in place of a layout, a slice of N IDs [64k] of your\n"
 	"                         grants that no live namespace uses\n"
-	"      --name NAME        with --auto, the slice that NAME had last, if it is "
-	"free\n"
+	"      --name NAME        with --auto, the slice that NAME had last, if free\n"
 	"      --identity A[-B]   short for +A:A:N, N being B - A + 1\n"
 	"      --user NAME        use the grants of NAME\n"
 	"      --parent FILE|PID  plan for a child of that map, not of our own\n"
@@ -47,6 +46,9 @@ static const char usage[] =
 	"                         the table in another shape\n"
 	"  -o, --output LIST      these columns: TYPE,INNER,OUTER,COUNT,SOURCE\n"
 	"  -h, --help             show this\n";
+
+/* How the FILE "-" is called in messages. */
+static const char standard_input[] = "stdin";
 
 enum { DUMP_FORMAT = REQUEST_OWN, DUMP_FROM };
 
@@ -68,9 +70,9 @@ struct dump {
 	const char *target;           /* NULL: none */
 	const struct dialect *format; /* NULL: a table */
 	const struct dialect *from;   /* NULL: no FILE */
-	const char *file;
-	bool planned; /* not live */
-	bool ours;    /* live: the target is in our own user namespace */
+	const char *file;             /* "stdin" for - */
+	bool planned;                 /* not live */
+	bool ours;                    /* live: the target is in our own user namespace */
 };
 
 static void dump_clear(struct dump *dump)
@@ -101,11 +103,11 @@ static int find_form(const char *option, const struct dialect **ret_form,
 			    optarg);
 }
 
-/* The whole of FILE or of stdin ("-"). A NUL ends it, and is kept for the reader to stumble on. */
+/* The whole of FILE or of standard_input. A NUL ends it, and is kept for the reader to stumble on. */
 static int read_file(const char *path, char **ret_text, size_t *ret_len,
 		     char **ret_message)
 {
-	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	FILE *file = path == standard_input ? stdin : fopen(path, "re");
 	char *text = NULL;
 	size_t room = 0;
 	ssize_t len;
@@ -176,7 +178,7 @@ static int read_from(struct dump *dump, char **ret_message)
 static int take_word(struct dump *dump, const char *word, char **ret_message)
 {
 	if (dump->from && !dump->file) {
-		dump->file = word;
+		dump->file = strcmp(word, "-") == 0 ? standard_input : word;
 		return 0;
 	}
 	if (dump->target)
@@ -368,17 +370,22 @@ static int add_limits(const struct dump *dump, enum id_kind kind, const char *se
 
 static void print_limits(const struct dump *dump, const char *seen)
 {
+	size_t most = (size_t)sysconf(_SC_PAGESIZE) - 1, bytes;
 	char text[IDMAP_TEXT];
 
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
 		const struct idmap *map = &dump->answer.maps[kind];
 
-		if (dump->request.kinds[kind] && map->n == 0)
+		if (!dump->request.kinds[kind])
+			continue;
+		bytes = idmap_format(map, text);
+		if (map->n == 0)
 			printf("%s: not written yet\n", id_words[kind].map);
-		else if (dump->request.kinds[kind])
-			printf("%s: %zu of %u extents, %zu of %ld bytes\n",
+		else
+			printf("%s: %zu of %u extents, %zu left; %zu of %zu bytes, "
+			       "%zu left\n",
 			       id_words[kind].map, map->n, IDMAP_EXTENTS,
-			       idmap_format(map, text), sysconf(_SC_PAGESIZE) - 1);
+			       IDMAP_EXTENTS - map->n, bytes, most, most - bytes);
 	}
 	printf("outer IDs as seen from %s\n", seen);
 }
@@ -444,10 +451,13 @@ static int print_table(const struct dump *dump)
 
 static int print_form(const struct dump *dump)
 {
+	const struct account *account = &dump->answer.account;
+	const uint32_t own[ID_KINDS] = {account->uid, account->gid};
 	const struct dialect_maps maps = {
 		.maps = {dump->answer.maps[ID_UID], dump->answer.maps[ID_GID]},
 		.target = dump->target,
-		.owner = dump->answer.account.name,
+		.owner = account->name,
+		.own = account->name ? own : NULL,
 	};
 	struct dialect_refusal why;
 	int r = dialect_write(stdout, dump->format, &maps, &why);

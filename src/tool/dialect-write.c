@@ -306,16 +306,18 @@ int dialect_write_nspawn(FILE *out, const struct dialect *dialect,
 	return 0;
 }
 
-static int put_grants(FILE *out, const struct idmap *map, const char *owner)
+/* OWN: an ID that needs no grant as long as it is an extent by itself; ID_NONE: none. */
+static int put_grants(FILE *out, const struct idmap *map, const char *owner, uint32_t own)
 {
 	struct idset set __attribute__((cleanup(idset_clear))) = {0};
+	int error = 0;
 
-	for (size_t i = 0; i < map->n; i++) {
-		int error = idset_add(&set, map->extents[i].outer, map->extents[i].count);
-
-		if (error)
-			return error;
-	}
+	for (size_t i = 0; i < map->n && !error; i++)
+		if (map->extents[i].count > 1 || map->extents[i].outer != own)
+			error = idset_add(&set, map->extents[i].outer,
+					  map->extents[i].count);
+	if (error)
+		return error;
 	idset_seal(&set);
 	for (size_t i = 0; i < set.n; i++)
 		fprintf(out, "%s:%" PRIu32 ":%" PRIu32 "\n", owner, set.ranges[i].start,
@@ -335,7 +337,8 @@ int dialect_write_subuid(FILE *out, const struct dialect *dialect,
 		if (both)
 			fprintf(out, "# %s\n", id_words[kind].grants);
 		error = put_grants(out, &maps->maps[kind],
-				   maps->owner ? maps->owner : "OWNER");
+				   maps->owner ? maps->owner : "OWNER",
+				   maps->own ? maps->own[kind] : ID_NONE);
 	}
 	return error;
 }

@@ -17,7 +17,8 @@
 struct dialect_maps {
 	struct idmap maps[ID_KINDS]; /* n = 0: that kind is not there */
 	const char *target;          /* write, newuidmap: whose map; NULL: "PID" */
-	const char *owner; /* write, subuid: who gets the grant; NULL: "OWNER" */
+	const char *owner;   /* write, subuid: who gets the grant; NULL: "OWNER" */
+	const uint32_t *own; /* his own IDs, which alone need none; NULL: not known */
 	bool overlay; /* read, incus: '+' MAPs over a base that the text doesn't say */
 };
 

@@ -473,12 +473,28 @@ static int remember(const struct request *request, const struct answer *answer,
 	return reserve_remember(&answer->reserve, request->name, ret_message);
 }
 
+/* --size is a layout's, so some kind must have one. */
+static int check_size(const struct request *request, char **ret_message)
+{
+	if (request->size == 0 || request->slice)
+		return 0;
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
+		if (request->kinds[kind] &&
+		    !mapspec_has_base(request->specs, request->n, kind))
+			return 0;
+	return message_fail(ret_message,
+			    "--size %u is how many inner IDs the layout has, but MAPs "
+			    "without a sign stand in the place of one",
+			    request->size);
+}
+
 int request_plan(const struct request *request, bool with_grants,
 		 struct answer *ret_answer, char **ret_message)
 {
 	__attribute__((cleanup(answer_clear))) struct answer answer = {0};
 
-	if (find_account(request, &answer.account, ret_message) != 0 ||
+	if (check_size(request, ret_message) != 0 ||
+	    find_account(request, &answer.account, ret_message) != 0 ||
 	    load_layouts(request, &answer, ret_message) != 0 ||
 	    (request->slice && open_reserve(request, &answer, ret_message) != 0))
 		return -1;

@@ -32,8 +32,8 @@ uid  0       1001              1 own uid
 uid  1-65536 100000-165535 65536 /etc/subuid:1
 gid  0       1001              1 own gid
 gid  1-65536 300000-365535 65536 /etc/subgid:1
-uid_map: 2 of 340 extents, 23 of $PAGE bytes
-gid_map: 2 of 340 extents, 23 of $PAGE bytes
+uid_map: 2 of 340 extents, 338 left; 23 of $PAGE bytes, $((PAGE - 23)) left
+gid_map: 2 of 340 extents, 338 left; 23 of $PAGE bytes, $((PAGE - 23)) left
 outer IDs as seen from $OURS, the reader's own"
 }
 
@@ -45,6 +45,14 @@ outer IDs as seen from $OURS, the reader's own"
 	local expected=$output
 	dump --user 1002
 	assert_output "$expected"
+}
+
+@test "a_size_without_a_layout_is_refused" {
+	run -1 --separate-stderr as alice "$IDMAP" dump --size 10 0:100000:5
+	assert_regex "$stderr" "^idmap: --size 10 .* the layout has, but MAPs without a sign"
+	dump --size 10 u:0:100000:5 --noheadings
+	assert_line --regexp '^uid +0-4 +100000-100004'
+	assert_line --regexp '^gid +1-9 +300000-300008'
 }
 
 @test "two_signs_and_a_base_give_five_extents" {
@@ -168,8 +176,8 @@ uid  0       1001              1 live
 uid  1-65536 100000-165535 65536 live
 gid  0       1001              1 live
 gid  1-65536 300000-365535 65536 live
-uid_map: 2 of 340 extents, 23 of $PAGE bytes
-gid_map: 2 of 340 extents, 23 of $PAGE bytes
+uid_map: 2 of 340 extents, 338 left; 23 of $PAGE bytes, $((PAGE - 23)) left
+gid_map: 2 of 340 extents, 338 left; 23 of $PAGE bytes, $((PAGE - 23)) left
 outer IDs as seen from $OURS, the reader's own"
 	run -0 --separate-stderr as alice "$IDMAP" --dump fd:7 7<"/proc/$TARGET"
 	assert_line "uid  1-65536 100000-165535 65536 live"
@@ -211,7 +219,7 @@ outer IDs as seen from $OURS, the reader's own"
 	assert_output "TYPE INNER  OUTER  COUNT SOURCE
 uid  0      0          1 MAP 1
 uid  1-1000 1-1000  1000 MAP 1
-uid_map: 2 of 340 extents, 14 of $PAGE bytes
+uid_map: 2 of 340 extents, 338 left; 14 of $PAGE bytes, $((PAGE - 14)) left
 outer IDs as seen from the namespace with the map of $TMPDIR/parent"
 	spawn_userns alice
 	as alice "$IDMAP" "$TARGET"
