@@ -16,6 +16,7 @@
  *	nested [CHAINS]		1000 unless said; IDMAP_SEED repeats a run. Root only.
  */
 
+#include "tool/algebra.h"
 #include "trusted/procmap.h"
 #include "unit/plan-model.h"
 
