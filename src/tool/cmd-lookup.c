@@ -124,9 +124,8 @@ static int take_option(struct lookup *lookup, int option, char **ret_message)
 		lookup->overflow = true;
 		return 0;
 	case LOOKUP_PID:
-		next.target = optarg;
-		/* fall through */
 	case LOOKUP_THROUGH:
+		next.target = option == LOOKUP_PID ? optarg : NULL;
 		lookup->hops[lookup->n_hops++] = next;
 		return 0;
 	default:
