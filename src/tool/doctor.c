@@ -8,7 +8,6 @@
 #include "writer.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,35 +131,27 @@ static void examination_clear(struct examination *e)
 }
 
 /* /proc shows no such process; is there one all the same? */
-static void say_hidden(struct examination *e, const char *target)
-{
-	char *end;
-	long pid = strtol(target, &end, 10);
-
-	if (*end != '\0' || (kill((pid_t)pid, 0) < 0 && errno == ESRCH)) {
-		doctor_say(e, DOCTOR_PROBLEM, "target", "/proc",
-			   "%s is no running process", target);
-		doctor_fix(e, "name a process that runs");
-		return;
-	}
-	doctor_say(e, DOCTOR_PROBLEM, "target_hidden", "/proc/self/mountinfo",
-		   "process %ld runs, but /proc is mounted with hidepid and does not "
-		   "show it",
-		   pid);
-	doctor_fix(e, "as root: mount -o remount,hidepid=0 /proc");
-}
-
 static int examine_target(struct examination *e, const char *target)
 {
 	AUTOCLOSE int dir = -1;
 	int r = target_open(target, &dir);
 
-	if (r == TARGET_E_GONE || r == -EPERM)
-		say_hidden(e, target);
-	else if (r == 0)
+	if (r == TARGET_E_GONE) {
+		doctor_say(e, DOCTOR_PROBLEM, "target", "/proc",
+			   "%s is no running process", target);
+		doctor_fix(e, "name a process that runs");
+	} else if (r == TARGET_E_HIDDEN) {
+		doctor_say(
+			e, DOCTOR_PROBLEM, "target_hidden", "/proc/self/mountinfo",
+			"process %s runs, but /proc is mounted with hidepid and does not "
+			"show it",
+			target);
+		doctor_fix(e, "as root: mount -o remount,hidepid=0 /proc");
+	} else if (r == 0) {
 		doctor_target(e, target, dir);
-	else
+	} else {
 		return r;
+	}
 	return 0;
 }
 

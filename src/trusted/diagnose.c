@@ -6,13 +6,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/nsfs.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/capability.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+
+static const char unbound[] = "the capability is not in the caller's bounding set";
 
 /* Put down an answer; FORMAT goes on from what the fix says already. True, so that a cause can
  * end in: return holds && tell(...). */
@@ -29,15 +33,46 @@ tell(struct diagnosis *d, const char *cause, const char *format, ...)
 	return true;
 }
 
-static bool own_namespace(const struct refusal *refusal, struct diagnosis *d)
+/* Is the user namespace open as FD our own? */
+static bool is_ours(int fd)
 {
 	struct stat ours, theirs;
 
-	return stat("/proc/self/ns/user", &ours) == 0 &&
-	       fstatat(refusal->target, "ns/user", &theirs, 0) == 0 &&
-	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino &&
-	       tell(d, "the target is in our own user namespace: it has not unshared yet",
-		    "call again once the target has called unshare(CLONE_NEWUSER)");
+	return stat("/proc/self/ns/user", &ours) == 0 && fstat(fd, &theirs) == 0 &&
+	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+/* Only its parent may write a namespace's map: it must be neither our own nor further down. */
+static bool wrong_namespace(const struct refusal *refusal, struct diagnosis *d)
+{
+	AUTOCLOSE int own = openat(refusal->target, "ns/user", O_RDONLY | O_CLOEXEC);
+	AUTOCLOSE int parent = own < 0 ? -1 : ioctl(own, NS_GET_PARENT);
+
+	if (own < 0 || is_ours(parent))
+		return false;
+	if (is_ours(own))
+		return tell(
+			d,
+			"the target is in our own user namespace: it has not unshared "
+			"yet",
+			"call again once the target has called unshare(CLONE_NEWUSER)");
+	return tell(d, "the target's user namespace is no child of ours",
+		    "call from its parent user namespace");
+}
+
+/* What belonged to a process that has ended belongs to root, so its map can't be opened. */
+static bool ended(const struct refusal *refusal, struct diagnosis *d)
+{
+	AUTOCLOSE int fd = openat(refusal->target, "stat", O_RDONLY | O_CLOEXEC);
+	char text[64] = "";
+	const char *state;
+
+	if (fd >= 0 && read(fd, text, sizeof(text) - 1) < 0 && errno != ESRCH)
+		return false;
+	state = strrchr(text, ')');
+	return (!state || strncmp(state, ") Z", 3) == 0) &&
+	       tell(d, "the target has ended",
+		    "name a running process of that namespace");
 }
 
 static bool written(const struct refusal *refusal, struct diagnosis *d)
@@ -69,32 +104,38 @@ static bool no_new_privs(const struct refusal *refusal, struct diagnosis *d)
 /* It may gain privilege, but the way it is installed or called gave none. */
 static bool no_capability(const struct refusal *refusal, struct diagnosis *d)
 {
-	cap_value_t cap = refusal->kind == ID_UID ? CAP_SETUID : CAP_SETGID;
-	const char *name = refusal->kind == ID_UID ? "cap_setuid" : "cap_setgid";
+	bool uid = refusal->kind == ID_UID;
+	const char *name = uid ? "cap_setuid" : "cap_setgid";
+	char path[256] = "";
 	struct statvfs fs = {0};
 
-	if (refusal->held > 0)
+	if (refusal->held > 0 || readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
 		return false;
-	if (prctl(PR_CAPBSET_READ, cap) != 1)
-		return tell(d, "the capability is not in the caller's bounding set",
-			    "start the caller with %s (systemd: CapabilityBoundingSet=)",
-			    name);
-	if (statvfs("/proc/self/exe", &fs) == 0 && fs.f_flag & ST_NOSUID)
-		return tell(d, "this program lies on a file system mounted nosuid",
-			    "as root: mount -o remount,suid it, or install the program "
-			    "elsewhere");
+	if (prctl(PR_CAPBSET_READ, uid ? CAP_SETUID : CAP_SETGID) != 1)
+		return tell(d, unbound, "start the caller with %s", name);
+	if (statvfs(path, &fs) == 0 && fs.f_flag & ST_NOSUID)
+		return tell(
+			d, "this program lies on a file system mounted nosuid",
+			"as root: mount -o remount,bind,suid $(findmnt -no TARGET -T %s)",
+			path);
 	return tell(d, "this program is neither setuid root nor has it file capabilities",
-		    "as root: setcap %s=ep on it", name);
+		    "as root: setcap %s=ep %s", name, path);
 }
 
 static bool outer_zero(const struct refusal *refusal, struct diagnosis *d)
 {
-	return refusal->kind == ID_UID && refusal->held < 2 &&
-	       idmap_has_outer_zero(refusal->map) &&
-	       tell(d, "outer 0 is asked for, and that needs cap_setfcap too",
-		    "ask for another ID, or as root: setcap cap_setuid,cap_setfcap=ep on "
-		    "this "
-		    "program");
+	char path[256] = "";
+
+	if (refusal->kind != ID_UID || refusal->held > 1 ||
+	    !idmap_has_outer_zero(refusal->map) ||
+	    readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
+		return false;
+	if (prctl(PR_CAPBSET_READ, CAP_SETFCAP) != 1)
+		return tell(d, unbound,
+			    "start the caller with cap_setfcap, which outer 0 takes");
+	return tell(d, "outer 0 is asked for, and that needs cap_setfcap too",
+		    "ask for another ID, or as root: setcap cap_setuid,cap_setfcap=ep %s",
+		    path);
 }
 
 /* Of the COUNT outer IDs from START, how many lie inside the one extent of PARENT that has START
@@ -163,9 +204,9 @@ static bool unknown(const struct refusal *refusal, struct diagnosis *d)
 void diagnose(const struct refusal *refusal, struct diagnosis *ret_diagnosis)
 {
 	static bool (*const holds[])(const struct refusal *, struct diagnosis *) = {
-		own_namespace,  written,         not_dumpable,
-		no_new_privs,   no_capability,   outer_zero,
-		crosses_parent, security_module, unknown,
+		ended,           wrong_namespace, written,    not_dumpable,
+		no_new_privs,    no_capability,   outer_zero, crosses_parent,
+		security_module, unknown,
 	};
 
 	*ret_diagnosis = (struct diagnosis){0};

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +21,11 @@ static int open_pid(uint32_t pid, int *ret_dir)
 
 	snprintf(path, sizeof(path), "/proc/%u", pid);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (dir < 0 && (errno == ENOENT || errno == EPERM))
+		return kill((pid_t)pid, 0) < 0 && errno == ESRCH ? TARGET_E_GONE
+								 : TARGET_E_HIDDEN;
 	if (dir < 0)
-		return errno == ENOENT ? TARGET_E_GONE : -errno;
+		return -errno;
 	*ret_dir = dir;
 	return 0;
 }
@@ -111,6 +115,8 @@ const char *target_reason(int error)
 		[TARGET_E_CLOSED] = "is not an open descriptor",
 		[TARGET_E_KIND] = "is neither a directory of /proc nor a pidfd",
 		[TARGET_E_GONE] = "is no running process",
+		[TARGET_E_HIDDEN] =
+			"is hidden: as root: mount -o remount,hidepid=0 /proc",
 	};
 
 	return error > 0 ? reason[error] : strerror(-error);

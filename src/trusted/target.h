@@ -20,6 +20,7 @@ enum {
 	TARGET_E_CLOSED,   /* fd:N: no such descriptor */
 	TARGET_E_KIND,     /* fd:N: neither a directory of procfs nor a pidfd */
 	TARGET_E_GONE,     /* no such process, or the pidfd's process has been reaped */
+	TARGET_E_HIDDEN,   /* a process that this /proc does not show (hidepid) */
 };
 
 /*
