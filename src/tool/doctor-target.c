@@ -131,18 +131,13 @@ static const char *target_cause(const struct examination *e, enum id_kind kind, 
 				struct diagnosis *ret_diagnosis)
 {
 	static const struct idmap empty;
-	struct refusal refusal = {-1, kind, &empty, 0, 2};
-	struct diagnosis nothing;
+	struct refusal refusal = {dir, kind, &empty, 0, 2};
 	AUTOCLOSE int fd = -1;
 
-	/* Of no target at all it says what holds for every target. */
-	diagnose(&refusal, &nothing);
-	refusal.target = dir;
 	refusal.map = e->planned ? &e->answer.maps[kind] : &empty;
 	refusal.error = procmap_open_write(dir, kind, &fd);
 	diagnose(&refusal, ret_diagnosis);
-	return strcmp(nothing.cause, ret_diagnosis->cause) == 0 ? NULL
-								: ret_diagnosis->cause;
+	return ret_diagnosis->known ? ret_diagnosis->cause : NULL;
 }
 
 /* Returns true if the other map has the same cause. */

@@ -112,7 +112,9 @@ static bool no_capability(const struct refusal *refusal, struct diagnosis *d)
 	if (refusal->held > 0 || readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
 		return false;
 	if (prctl(PR_CAPBSET_READ, uid ? CAP_SETUID : CAP_SETGID) != 1)
-		return tell(d, unbound, "start the caller with %s", name);
+		return tell(d, unbound,
+			    "start the caller with %s (systemd: CapabilityBoundingSet=)",
+			    name);
 	if (statvfs(path, &fs) == 0 && fs.f_flag & ST_NOSUID)
 		return tell(
 			d, "this program lies on a file system mounted nosuid",
@@ -194,22 +196,23 @@ static bool security_module(const struct refusal *refusal, struct diagnosis *d)
 		    "target's program a profile with \"userns,\"");
 }
 
-static bool unknown(const struct refusal *refusal, struct diagnosis *d)
-{
-	(void)refusal;
-	return tell(d, "none of those that are known",
-		    "look into the kernel's log: dmesg");
-}
-
 void diagnose(const struct refusal *refusal, struct diagnosis *ret_diagnosis)
 {
 	static bool (*const holds[])(const struct refusal *, struct diagnosis *) = {
-		ended,           wrong_namespace, written,    not_dumpable,
-		no_new_privs,    no_capability,   outer_zero, crosses_parent,
-		security_module, unknown,
+		ended,        wrong_namespace, written,
+		not_dumpable, no_new_privs,    no_capability,
+		outer_zero,   crosses_parent,  security_module,
 	};
 
 	*ret_diagnosis = (struct diagnosis){0};
-	for (size_t i = 0; !holds[i](refusal, ret_diagnosis); i++)
+	for (size_t i = 0; i < sizeof(holds) / sizeof(*holds) && !ret_diagnosis->known;
+	     i++) {
 		ret_diagnosis->shown.n = 0;
+		ret_diagnosis->known = holds[i](refusal, ret_diagnosis);
+	}
+	if (ret_diagnosis->known)
+		return;
+	ret_diagnosis->shown.n = 0;
+	tell(ret_diagnosis, "none of those that are known",
+	     "look into the kernel's log: dmesg");
 }

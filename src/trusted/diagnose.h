@@ -22,6 +22,7 @@ struct refusal {
 };
 
 struct diagnosis {
+	bool known;        /* one of the known causes holds */
 	const char *cause; /* one sentence; static */
 	char fix[512];
 	struct idmap shown; /* belongs to the cause as its evidence; n = 0: nothing */
