@@ -97,7 +97,7 @@ static int read_value(struct dialect_reader *r, struct span value, char separato
 		int error;
 
 		if (last != (i == 2))
-			return reader_refuse_form(r, value, "three numbers");
+			return reader_refuse_form(r, value, "a map of three numbers");
 		error = reader_number(r, field, &ret_three[i]);
 		if (error)
 			return error;
@@ -183,7 +183,7 @@ static int read_option(struct dialect_reader *r, struct span word)
 	if (kind == ID_KINDS)
 		return reader_refuse_form(r, word, "an option of a map");
 	if (value.len == 0)
-		return reader_refuse_form(r, value, "three numbers");
+		return reader_refuse_form(r, value, "a map of three numbers");
 	if (row->single && r->n[kind] > 0)
 		return reader_refuse_form(
 			r, word, "the end (of several, 2.38 takes the last alone)");

@@ -114,6 +114,24 @@ in_background() {
 	assert_equal "$(grep -cx '[0-9]*' <<<"${output#*: }")" "$(wc -l <<<"$outside")"
 }
 
+@test "each helper is started once, and with a PID" {
+	local folder=$BATS_TEST_TMPDIR/counting log=$BATS_TEST_TMPDIR/log name
+	mkdir "$folder"
+	for name in newuidmap newgidmap; do
+		printf '#!/bin/sh\necho "${0##*/} $1" >>%s\nexec %s/${0##*/} "$@"\n' \
+			"$log" "$SYSTEM_HELPERS" >"$folder/$name"
+		chmod 755 "$folder/$name"
+	done
+	: >"$log"
+	chmod -R a+rX "$BATS_RUN_TMPDIR"
+	chmod 666 "$log"
+	PATH=$folder:$PATH run -0 as alice "$IDMAP" exec -- true
+	run -0 sort "$log"
+	assert_equal "${#lines[@]}" 2
+	assert_line --index 0 --regexp '^newgidmap [0-9]+$'
+	assert_line --index 1 --regexp '^newuidmap [0-9]+$'
+}
+
 @test "IDs that are not granted are refused before anything is started" {
 	run --separate-stderr exec_alice 0:200000:10 -- echo ran
 	assert_failure 1
