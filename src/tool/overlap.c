@@ -8,23 +8,40 @@
 /*
  * Sorting dominates, and comparing is what would make each of a million ranges cost more than each
  * of a thousand. So both sorts go by the bytes of a 64-bit key, from the last to the first, and
- * leave out a byte that is the same in all keys.
+ * leave out a byte that is the same in all keys. Key and value hold all there is to know of what
+ * is sorted.
  */
-struct sorted {
+struct item {
 	uint64_t key;
-	uint32_t index;
+	uint64_t value;
 };
 
-#define BYTES 8U /* of a key */
-
-static unsigned byte_of(uint64_t key, unsigned byte)
+static uint64_t pack(uint32_t high, uint32_t low)
 {
-	return (key >> (8 * byte)) & 255;
+	return (uint64_t)high << 32 | low;
 }
 
-/* Move FROM to TO, in the order of one byte. COUNTS: how many have which value there. */
-static void sort_byte(const struct sorted *from, struct sorted *to, size_t n,
-		      const size_t counts[256], unsigned byte)
+static uint32_t high_of(uint64_t packed)
+{
+	return (uint32_t)(packed >> 32);
+}
+
+static uint32_t low_of(uint64_t packed)
+{
+	return (uint32_t)packed;
+}
+
+#define BYTES  8U     /* of a key */
+#define CACHED 16384U /* items that a processor's own cache holds twice */
+
+static unsigned byte_at(uint64_t key, unsigned shift)
+{
+	return (key >> shift) & 255;
+}
+
+/* Move FROM to TO, in the order of the byte at SHIFT. COUNTS: how many have which value there. */
+static void sort_byte(const struct item *from, struct item *to, size_t n,
+		      const size_t counts[256], unsigned shift)
 {
 	size_t at[256], sum = 0;
 
@@ -33,29 +50,51 @@ static void sort_byte(const struct sorted *from, struct sorted *to, size_t n,
 		sum += counts[value];
 	}
 	for (size_t i = 0; i < n; i++)
-		to[at[byte_of(from[i].key, byte)]++] = from[i];
+		to[at[byte_at(from[i].key, shift)]++] = from[i];
 }
 
-/* Sort LIST[0..N), N >= 1, by key; what is equal stays in order. LIST has room for twice as many;
- * the answer is one of its halves. */
-static struct sorted *sort(struct sorted *list, size_t n)
+/* Sort LIST[0..N), N >= 1; what is equal stays in order. Returns where the answer is: LIST or SPARE. */
+static struct item *sort_cached(struct item *list, struct item *spare, size_t n)
 {
 	size_t counts[BYTES][256] = {{0}};
-	struct sorted *from = list, *to = list + n;
 
 	for (size_t i = 0; i < n; i++)
 		for (unsigned byte = 0; byte < BYTES; byte++)
-			counts[byte][byte_of(list[i].key, byte)]++;
+			counts[byte][byte_at(list[i].key, 8 * byte)]++;
 	for (unsigned byte = 0; byte < BYTES; byte++) {
-		struct sorted *swap = from;
+		struct item *swap = list;
 
-		if (counts[byte][byte_of(list[0].key, byte)] == n)
+		if (counts[byte][byte_at(list[0].key, 8 * byte)] == n)
 			continue;
-		sort_byte(from, to, n, counts[byte], byte);
-		from = to;
-		to = swap;
+		sort_byte(list, spare, n, counts[byte], 8 * byte);
+		list = spare;
+		spare = swap;
 	}
-	return from;
+	return list;
+}
+
+/* The same for any number: what the cache can't hold is first parted by the eight highest bits that
+ * differ, so that all other passes stay within a part. */
+static struct item *sort(struct item *list, struct item *spare, size_t n)
+{
+	size_t counts[256] = {0}, at = 0;
+	uint64_t differ = 0;
+	unsigned shift = 0;
+
+	if (n <= CACHED)
+		return sort_cached(list, spare, n);
+	for (size_t i = 1; i < n; i++)
+		differ |= list[i].key ^ list[0].key;
+	while (differ >> shift > 255)
+		shift++;
+	for (size_t i = 0; i < n; i++)
+		counts[byte_at(list[i].key, shift)]++;
+	sort_byte(list, spare, n, counts, shift);
+	for (unsigned value = 0; value < 256; at += counts[value++])
+		if (counts[value] > 0 &&
+		    sort_cached(spare + at, list + at, counts[value]) != spare + at)
+			memcpy(spare + at, list + at, counts[value] * sizeof(*list));
+	return spare;
 }
 
 /* The ranges that have begun and, as far as is known, not ended yet. */
@@ -131,22 +170,20 @@ static int sweep(const struct overlap_span *spans, size_t n, struct overlaps *ov
 
 static int sort_spans(struct overlap_span *spans, size_t n)
 {
-	struct sorted *list = calloc(2 * n, sizeof(*list)), *order;
-	struct overlap_span *copy = calloc(n, sizeof(*copy));
+	struct item *list = reallocarray(NULL, 2 * n, sizeof(*list)), *item;
 
-	for (size_t i = 0; list && copy && i < n; i++)
-		list[i] = (struct sorted){(uint64_t)spans[i].group << 32 |
-						  spans[i].range.start,
-					  (uint32_t)i};
-	if (list && copy) {
-		order = sort(list, n);
-		memcpy(copy, spans, n * sizeof(*copy));
-		for (size_t i = 0; i < n; i++)
-			spans[i] = copy[order[i].index];
-	}
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		list[i] = (struct item){pack(spans[i].group, spans[i].range.start),
+					pack(spans[i].member, spans[i].range.count)};
+	item = sort(list, list + n, n);
+	for (size_t i = 0; i < n; i++, item++)
+		spans[i] = (struct overlap_span){{low_of(item->key), low_of(item->value)},
+						 high_of(item->key),
+						 high_of(item->value)};
 	free(list);
-	free(copy);
-	return list && copy ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* Join what touches, as two neighbouring extents of one member leave behind. */
@@ -164,27 +201,29 @@ static bool join(struct overlap *a, const struct overlap *b)
 /* The sweep left them in the order of their starts. */
 static int sort_overlaps(struct overlaps *overlaps)
 {
-	size_t n = overlaps->n, last = 0;
-	struct sorted *list = calloc(2 * n, sizeof(*list)), *order;
-	struct overlap *sorted = calloc(n, sizeof(*sorted));
+	struct item *list = reallocarray(NULL, 2 * overlaps->n, sizeof(*list)), *item;
+	size_t n = overlaps->n;
 
-	for (size_t i = 0; list && sorted && i < n; i++)
-		list[i] = (struct sorted){(uint64_t)overlaps->list[i].first << 32 |
-						  overlaps->list[i].second,
-					  (uint32_t)i};
-	if (!list || !sorted) {
-		free(list);
-		free(sorted);
+	if (!list)
 		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct overlap *overlap = &overlaps->list[i];
+
+		list[i] =
+			(struct item){pack(overlap->first, overlap->second),
+				      pack(overlap->shared.start, overlap->shared.count)};
 	}
-	order = sort(list, n);
-	sorted[0] = overlaps->list[order[0].index];
-	for (size_t i = 1; i < n; i++)
-		if (!join(&sorted[last], &overlaps->list[order[i].index]))
-			sorted[++last] = overlaps->list[order[i].index];
+	item = sort(list, list + n, n);
+	overlaps->n = 0;
+	for (size_t i = 0; i < n; i++, item++) {
+		struct overlap overlap = {{high_of(item->value), low_of(item->value)},
+					  high_of(item->key),
+					  low_of(item->key)};
+
+		if (i == 0 || !join(&overlaps->list[overlaps->n - 1], &overlap))
+			overlaps->list[overlaps->n++] = overlap;
+	}
 	free(list);
-	free(overlaps->list);
-	*overlaps = (struct overlaps){.list = sorted, .n = last + 1, .room = n};
 	return 0;
 }
 

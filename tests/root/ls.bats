@@ -18,6 +18,7 @@ teardown() {
 # grow: a forest as stdin says (see forest.c); $FOREST is its PID.
 grow() {
 	cat >"$TMPDIR/forest.spec"
+	: >"$TMPDIR/forest.built"
 	"$IDMAP_BUILDDIR/tests/root/forest" <"$TMPDIR/forest.spec" >"$TMPDIR/forest.built" 3>&- &
 	FOREST=$!
 	local tries
@@ -230,6 +231,7 @@ findings() {
 		theirs - 0 3 0:300000:10 -
 	END
 	spawn_userns alice
+	# shellcheck disable=SC2153 # spawn_userns sets it
 	"$IDMAP" "$TARGET" 0:100000:10
 	run -0 --separate-stderr as alice "$IDMAP" ls --raw --noheadings -o NS,OWNER,USER,PID,UIDS
 	assert_output --regexp "$(stat -Lc %i "/proc/$TARGET/ns/user") 1001 alice $TARGET 10\$"
