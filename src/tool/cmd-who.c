@@ -5,6 +5,7 @@
 #include "../trusted/subid.h"
 #include "../trusted/textfile.h"
 #include "message.h"
+#include "namespaces.h"
 #include "plan.h"
 #include "table.h"
 
@@ -26,7 +27,8 @@ static const char usage[] =
 	"Show who may use an outer ID: the owners of a line of /etc/subuid or "
 	"/etc/subgid\n"
 	"that grants it, which inner ID it is in the default layout of each, and the\n"
-	"account whose own ID it is. The exit status is 1 if an ID is nobody's.\n"
+	"account whose own ID it is; then the live namespaces that map it, and its inner\n"
+	"ID there. The exit status is 1 if an ID is nobody's.\n"
 	"\n"
 	"  -u, --uid          only user IDs\n"
 	"  -g, --gid          only group IDs\n"
@@ -187,6 +189,41 @@ static int ask_accounts(struct who *who, enum id_kind kind, size_t i)
 	return 0;
 }
 
+/* Who uses it now, be it his or not. */
+static int add_live(struct who *who, enum id_kind kind, uint32_t id,
+		    const struct namespace *namespace)
+{
+	uint32_t inner = namespace_inner(&namespace->maps[kind], id);
+	int r = inner == ID_NONE ? 0 : table_row(&who->table);
+
+	if (r != 0 || inner == ID_NONE)
+		return r;
+	r = table_set(&who->table, TYPE, "%s", id_words[kind].word);
+	if (r == 0)
+		r = table_set(&who->table, ID, "%u", id);
+	if (r == 0)
+		r = table_set(&who->table, WHO, "user:[%ju]", namespace->ino);
+	if (r == 0)
+		r = table_set(&who->table, INNER, "%u", inner);
+	if (r == 0 && namespace->pid > 0)
+		r = table_set(&who->table, SOURCE, "/proc/%d/%s", namespace->pid,
+			      id_words[kind].map);
+	return r;
+}
+
+/* Our own namespace, and what is around it, has every ID. */
+static int ask_live(struct who *who, enum id_kind kind, size_t i,
+		    const struct namespaces *namespaces)
+{
+	int r = 0;
+
+	for (uint32_t k = 0; k < namespaces->n && r == 0; k++)
+		if (namespaces->list[k].parent != NAMESPACE_NONE)
+			r = add_live(who, kind, who->questions[i].id,
+				     &namespaces->list[k]);
+	return r;
+}
+
 /* The files count only where no directory service has the grants. */
 static int check_service(char **ret_message)
 {
@@ -223,8 +260,14 @@ static int open_grants(const struct who *who, enum id_kind kind,
 static int ask(struct who *who, char **ret_message)
 {
 	struct textfile files[ID_KINDS] = {{"", 0}, {"", 0}};
+	__attribute__((cleanup(namespaces_clear))) struct namespaces namespaces = {0};
 	int r = check_service(ret_message);
 
+	if (r != 0)
+		return r;
+	r = namespaces_walk(&namespaces);
+	if (r != 0)
+		return message_fail(ret_message, "/proc: %s", strerror(-r));
 	for (enum id_kind kind = ID_UID; kind <= ID_GID && r == 0; kind++)
 		r = open_grants(who, kind, &files[kind], ret_message);
 	for (size_t i = 0; i < who->n && r == 0; i++)
@@ -234,6 +277,8 @@ static int ask(struct who *who, char **ret_message)
 			r = ask_grants(who, kind, i, &files[kind]);
 			if (r == 0)
 				r = ask_accounts(who, kind, i);
+			if (r == 0)
+				r = ask_live(who, kind, i, &namespaces);
 		}
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
 		textfile_unmap(&files[kind]);

@@ -572,3 +572,14 @@ uint64_t namespace_mapped(const struct namespace_map *map)
 		mapped += map->extents[i].count;
 	return mapped;
 }
+
+uint32_t namespace_inner(const struct namespace_map *map, uint32_t outer)
+{
+	for (size_t i = 0; i < map->n; i++) {
+		const struct extent *extent = &map->extents[i];
+
+		if (extent->outer != ID_NONE && outer - extent->outer < extent->count)
+			return extent->inner + (outer - extent->outer);
+	}
+	return ID_NONE;
+}

@@ -69,3 +69,6 @@ void namespaces_clear(struct namespaces *namespaces);
 
 /* IDs that MAP maps. */
 uint64_t namespace_mapped(const struct namespace_map *map);
+
+/* The inner ID that MAP has for OUTER, ID_NONE: none. */
+uint32_t namespace_inner(const struct namespace_map *map, uint32_t outer);

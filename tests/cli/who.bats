@@ -143,6 +143,7 @@ assert [(r["type"], r["id"], r["inner"]) for r in rows] == [("uid", 100000, 1), 
 	run -1 --separate-stderr as bob "$IDMAP" who -u 100000
 	assert_regex "$stderr" '^idmap: /etc/subuid: writable by everybody'
 	run -0 as bob "$IDMAP" who -g 300000
+	chmod 644 /etc/subuid
 }
 
 @test "grants of a directory service are refused by name" {
@@ -150,4 +151,28 @@ assert [(r["type"], r["id"], r["inner"]) for r in rows] == [("uid", 100000, 1), 
 	run -1 --separate-stderr as bob "$IDMAP" who 100000
 	sed -i /^subid/d /etc/nsswitch.conf
 	assert_regex "$stderr" '^idmap: /etc/nsswitch.conf has the grants in the service "sss"'
+}
+
+@test "live namespaces that map the ID are shown with the inner ID, below who may" {
+	local ns
+	spawn_userns alice
+	"$IDMAP" "$TARGET" u:5:100000:10 g:0:300000:5
+	ns=$(stat -Lc %i "/proc/$TARGET/ns/user")
+	run -0 --separate-stderr "$IDMAP" who -u --noheadings --raw 100009
+	assert_output "uid 100009 alice 10 /etc/subuid:2
+uid 100009 user:[$ns] 14 /proc/$TARGET/uid_map"
+	run -0 --separate-stderr "$IDMAP" who -g --noheadings --raw -o WHO,INNER 300000
+	assert_line "user:[$ns] 0"
+	run -0 --separate-stderr "$IDMAP" who --noheadings --raw 100010
+	refute_output --partial "$ns"
+	who -u 100009
+	assert_output 'uid 100009 alice 10 /etc/subuid:2'
+}
+
+@test "an ID that is in use but that nobody may use is nobody's" {
+	spawn_userns alice
+	"$IDMAP" "$TARGET" 0:900000:10
+	run -1 --separate-stderr "$IDMAP" who -u --noheadings --raw -o INNER 900003
+	assert_output 3
+	assert_regex "$stderr" 'nobody may use 900003'
 }
