@@ -65,6 +65,26 @@ median() {
 	sort -g | awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
 }
 
+# of_best: on stdin a number and figures, separated by tabs; on stdout behind each figure what it is of
+# the best in its column.
+of_best() {
+	awk -F '\t' '{
+		for (i = 1; i <= NF; i++) {
+			value[NR, i] = $i
+			if ($i > best[i])
+				best[i] = $i
+		}
+	}
+	END {
+		for (row = 1; row <= NR; row++) {
+			printf "%s", value[row, 1]
+			for (i = 2; i <= NF; i++)
+				printf "\t%s\t%.2f", value[row, i], value[row, i] / best[i]
+			print ""
+		}
+	}'
+}
+
 # publish NAME: show the table on stdin and keep it.
 publish() {
 	column -t -s $'\t' | tee "$RESULTS/$1.txt"

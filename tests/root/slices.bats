@@ -261,7 +261,7 @@ set_up() {
 	assert_refused "--name web names a slice: it wants --auto" --name web
 	assert_refused "--auto and --layout" --auto --layout root
 	assert_refused "--auto chooses the base itself" --auto 0:100000:1
-	assert_refused "--auto 1x: not a number of IDs" --auto=1x
+	assert_refused "--auto '?1x'?: not a number of IDs" --auto=1x
 	local name
 	for name in '' . .a -a a/b 'a b' "$(printf 'a%.0s' {1..65})"; do
 		assert_refused "--name '.*': a name is up to 64" --auto --name "$name"
