@@ -19,8 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static double now(void)
 {
 	struct timespec t;
