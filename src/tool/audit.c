@@ -75,7 +75,8 @@ static struct owner *find_name(const struct work *work, char *name)
 {
 	struct owner key = {.name = name}, *at = &key, **found;
 
-	found = bsearch(&at, work->by_name, work->n_names, sizeof(at), compare_names);
+	found = bsearch(&at, work->by_name, work->n_names, sizeof(struct owner *),
+			compare_names);
 	return found ? *found : NULL;
 }
 
@@ -270,22 +271,21 @@ static struct audit_finding *add_finding(struct audit *audit, enum audit_rule ru
  * True if ID alone is what the owner may map by right. Which groups an owner without an account has
  * can't be asked.
  */
-static bool is_own(const struct work *work, const struct namespace *namespace,
-		   uint32_t id)
+static bool is_own(const struct work *work, const struct userns *userns, uint32_t id)
 {
-	const struct owner *owner = find_uid(work, namespace->owner);
+	const struct owner *owner = find_uid(work, userns->owner);
 
 	if (work->kind == ID_UID)
-		return id == namespace->owner;
+		return id == userns->owner;
 	return owner && (id == owner->gid || owner->gid == ID_NONE);
 }
 
 /* True if EXTENT is one to be judged. */
-static bool counts(const struct work *work, const struct namespace *namespace,
+static bool counts(const struct work *work, const struct userns *userns,
 		   const struct extent *extent)
 {
 	return extent->outer != ID_NONE &&
-	       (extent->count > 1 || !is_own(work, namespace, extent->outer));
+	       (extent->count > 1 || !is_own(work, userns, extent->outer));
 }
 
 /* The sweep: namespaces by their index, and all accounts as one member behind them, a sibling of
@@ -298,14 +298,14 @@ static uint32_t group_of(uint32_t parent)
 
 static void add_spans(struct work *work, uint32_t index)
 {
-	const struct namespace *namespace = &work->namespaces->list[index];
-	const struct namespace_map *map = &namespace->maps[work->kind];
+	const struct userns *userns = &work->namespaces->list[index];
+	const struct namespace_map *map = &userns->maps[work->kind];
 
 	for (size_t i = 0; i < map->n; i++)
-		if (counts(work, namespace, &map->extents[i]))
+		if (counts(work, userns, &map->extents[i]))
 			work->spans[work->n_spans++] = (struct overlap_span){
 				{map->extents[i].outer, map->extents[i].count},
-				group_of(namespace->parent),
+				group_of(userns->parent),
 				index};
 }
 
@@ -333,10 +333,11 @@ static int make_spans(struct work *work)
 
 static int name_account(const struct work *work, struct audit_finding *finding)
 {
-	const struct holder key = {.id = finding->ranges.ranges[0].start};
-	const struct holder *found = bsearch(&key, work->accounts, work->n_accounts,
-					     sizeof(key), compare_accounts);
+	const struct holder key = {.id = finding->ranges.ranges[0].start}, *found = NULL;
 
+	if (work->n_accounts > 0)
+		found = bsearch(&key, work->accounts, work->n_accounts, sizeof(key),
+				compare_accounts);
 	finding->name = found ? strdup(found->name) : NULL;
 	return finding->name ? 0 : -ENOMEM;
 }
@@ -421,8 +422,8 @@ static int add_ranges(struct audit *audit, enum audit_rule rule, enum id_kind ki
 static int compare_grants(struct audit *audit, const struct work *work, uint32_t index,
 			  const struct idset *outer)
 {
-	const struct namespace *namespace = &work->namespaces->list[index];
-	const struct owner *owner = find_uid(work, namespace->owner);
+	const struct userns *userns = &work->namespaces->list[index];
+	const struct owner *owner = find_uid(work, userns->owner);
 	__attribute__((cleanup(idset_clear))) struct idset outside = {0}, inside = {0},
 							   stale = {0};
 	int r = subtract(outer, &work->granted, &outside);
@@ -440,13 +441,13 @@ static int compare_grants(struct audit *audit, const struct work *work, uint32_t
 
 static int check_child(struct audit *audit, const struct work *work, uint32_t index)
 {
-	const struct namespace *namespace = &work->namespaces->list[index];
-	const struct namespace_map *map = &namespace->maps[work->kind];
+	const struct userns *userns = &work->namespaces->list[index];
+	const struct namespace_map *map = &userns->maps[work->kind];
 	__attribute__((cleanup(idset_clear))) struct idset outer = {0};
 	int r = 0;
 
 	for (size_t i = 0; i < map->n && r == 0; i++)
-		if (counts(work, namespace, &map->extents[i]))
+		if (counts(work, userns, &map->extents[i]))
 			r = idset_add(&outer, map->extents[i].outer,
 				      map->extents[i].count);
 	idset_seal(&outer);
@@ -483,8 +484,7 @@ static void work_clear(struct work *work)
 int audit_run(const struct namespaces *namespaces, const bool kinds[ID_KINDS],
 	      struct audit *ret_audit)
 {
-	__attribute__((cleanup(work_clear))) struct work work = {.namespaces =
-									 namespaces};
+	struct work work = {.namespaces = namespaces};
 	struct audit audit = {0};
 	int r = find_owners(&work);
 
@@ -499,6 +499,7 @@ int audit_run(const struct namespaces *namespaces, const bool kinds[ID_KINDS],
 		if (r == 0)
 			r = check_grants(&audit, &work);
 	}
+	work_clear(&work);
 	if (r == 0)
 		*ret_audit = audit;
 	else

@@ -57,34 +57,34 @@ static int set_ranges(struct table *table, const struct idset *set)
 	return r == 0 ? table_set(table, IDS, "%ju", ids) : r;
 }
 
-static int set_first(struct ls *ls, const struct namespace *namespace)
+static int set_first(struct ls *ls, const struct userns *userns)
 {
 	struct table *table = &ls->table;
-	int r = table_set(table, FIRST_NS, "%ju", namespace->ino);
+	int r = table_set(table, FIRST_NS, "%ju", userns->ino);
 
 	if (r == 0)
-		r = ls_set_safe(table, FIRST_USER, ls_user(ls, namespace->owner));
-	if (r == 0 && namespace->pid > 0)
-		r = table_set(table, FIRST_PID, "%d", namespace->pid);
-	if (r == 0 && namespace->pid > 0)
-		r = ls_set_safe(table, FIRST_COMMAND, namespace->comm);
+		r = ls_set_safe(table, FIRST_USER, ls_user(ls, userns->owner));
+	if (r == 0 && userns->pid > 0)
+		r = table_set(table, FIRST_PID, "%d", userns->pid);
+	if (r == 0 && userns->pid > 0)
+		r = ls_set_safe(table, FIRST_COMMAND, userns->comm);
 	return r;
 }
 
 /* The sibling, or the account. */
 static int set_other(struct ls *ls, const struct audit_finding *finding)
 {
-	const struct namespace *namespace;
+	const struct userns *userns;
 	int r;
 
 	if (finding->second == NAMESPACE_NONE)
 		return finding->name ? ls_set_safe(&ls->table, OTHER, finding->name) : 0;
-	namespace = &ls->namespaces.list[finding->second];
-	r = table_set(&ls->table, OTHER_NS, "%ju", namespace->ino);
-	if (r == 0 && namespace->pid > 0)
-		r = table_set(&ls->table, OTHER_PID, "%d", namespace->pid);
-	if (r == 0 && namespace->pid > 0)
-		r = ls_set_safe(&ls->table, OTHER, namespace->comm);
+	userns = &ls->namespaces.list[finding->second];
+	r = table_set(&ls->table, OTHER_NS, "%ju", userns->ino);
+	if (r == 0 && userns->pid > 0)
+		r = table_set(&ls->table, OTHER_PID, "%d", userns->pid);
+	if (r == 0 && userns->pid > 0)
+		r = ls_set_safe(&ls->table, OTHER, userns->comm);
 	return r;
 }
 

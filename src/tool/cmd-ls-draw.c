@@ -28,13 +28,13 @@ static void rows_clear(struct rows *rows)
 }
 
 /* "  4026532201 alice sleep", two blanks for each parent. */
-static char *make_label(struct ls *ls, const struct namespace *namespace)
+static char *make_label(struct ls *ls, const struct userns *userns)
 {
 	char *text, safe[4 * 256 + 1];
 
-	message_fail(&text, "%*s%ju %s %s", 2 * (int)namespace->depth, "", namespace->ino,
-		     ls_user(ls, namespace->owner),
-		     namespace->pid > 0 ? namespace->comm : "(no process)");
+	message_fail(&text, "%*s%ju %s %s", 2 * (int)userns->depth, "", userns->ino,
+		     ls_user(ls, userns->owner),
+		     userns->pid > 0 ? userns->comm : "(no process)");
 	if (!text)
 		return NULL;
 	strnvis(safe, text, sizeof(safe), VIS_CSTYLE);
@@ -42,10 +42,10 @@ static char *make_label(struct ls *ls, const struct namespace *namespace)
 	return strdup(safe);
 }
 
-static int make_row(struct ls *ls, const struct namespace *namespace, enum id_kind kind,
+static int make_row(struct ls *ls, const struct userns *userns, enum id_kind kind,
 		    struct drawing_row *row)
 {
-	const struct namespace_map *map = &namespace->maps[kind];
+	const struct namespace_map *map = &userns->maps[kind];
 	struct range *ranges = calloc(map->n + 1, sizeof(*ranges));
 
 	for (size_t i = 0; ranges && i < map->n; i++)
@@ -53,7 +53,7 @@ static int make_row(struct ls *ls, const struct namespace *namespace, enum id_ki
 			ranges[row->n++] = (struct range){map->extents[i].outer,
 							  map->extents[i].count};
 	row->ranges = ranges;
-	row->label = make_label(ls, namespace);
+	row->label = make_label(ls, userns);
 	return row->label && ranges ? 0 : -ENOMEM;
 }
 

@@ -38,8 +38,8 @@ int ls_set_safe(struct table *table, size_t column, const char *text);
 const char *ls_user(struct ls *ls, uid_t uid);
 
 /* Make the table NAME, fill and print it, with what could not be seen. Returns the exit status. */
-int ls_print(struct ls *ls, const char *name, const struct table_column *columns,
-	     size_t n, int (*fill)(struct ls *ls));
+int ls_print(struct ls *ls, const char *name, const struct table_column *wanted, size_t n,
+	     int (*fill)(struct ls *ls));
 
 /* Say on stderr what could not be seen. */
 void ls_say_missed(const struct namespaces_missed *missed);

@@ -192,25 +192,25 @@ static const struct table_column columns[] = {
 #define SHOWN_LIST "NS,PARENT,DEPTH," SHOWN
 #define SHOWN_TREE "NS," SHOWN
 
-static int set_processes(struct table *table, const struct namespace *namespace)
+static int set_processes(struct table *table, const struct userns *userns)
 {
-	int r = table_set(table, NPROCS, "%u", namespace->n_processes);
+	int r = table_set(table, NPROCS, "%u", userns->n_processes);
 
-	if (r == 0 && namespace->pid > 0)
-		r = table_set(table, PID, "%d", namespace->pid);
-	if (r == 0 && namespace->pid > 0)
-		r = ls_set_safe(table, COMMAND, namespace->comm);
-	if (r == 0 && namespace->mount)
-		r = ls_set_safe(table, MOUNT, namespace->mount);
+	if (r == 0 && userns->pid > 0)
+		r = table_set(table, PID, "%d", userns->pid);
+	if (r == 0 && userns->pid > 0)
+		r = ls_set_safe(table, COMMAND, userns->comm);
+	if (r == 0 && userns->mount)
+		r = ls_set_safe(table, MOUNT, userns->mount);
 	return r;
 }
 
-static int set_maps(struct table *table, const struct namespace *namespace)
+static int set_maps(struct table *table, const struct userns *userns)
 {
-	const struct namespace_map *maps = namespace->maps;
+	const struct namespace_map *maps = userns->maps;
 	int r;
 
-	if (namespace->state != NAMESPACE_READ)
+	if (userns->state != NAMESPACE_READ)
 		return 0;
 	r = table_set(table, UID_EXTENTS, "%zu", maps[ID_UID].n);
 	if (r == 0)
@@ -221,28 +221,28 @@ static int set_maps(struct table *table, const struct namespace *namespace)
 		r = table_set(table, GIDS, "%ju", namespace_mapped(&maps[ID_GID]));
 	if (r == 0)
 		r = table_set(table, SETGROUPS, "%s",
-			      namespace->setgroups ? "allow" : "deny");
+			      userns->setgroups ? "allow" : "deny");
 	return r;
 }
 
-static int set_namespace(struct ls *ls, const struct namespace *namespace)
+static int set_namespace(struct ls *ls, const struct userns *userns)
 {
-	const struct namespace *list = ls->namespaces.list;
+	const struct userns *list = ls->namespaces.list;
 	struct table *table = &ls->table;
-	int r = table_set(table, NS, "%ju", namespace->ino);
+	int r = table_set(table, NS, "%ju", userns->ino);
 
-	if (r == 0 && namespace->parent != NAMESPACE_NONE)
-		r = table_set(table, PARENT, "%ju", list[namespace->parent].ino);
+	if (r == 0 && userns->parent != NAMESPACE_NONE)
+		r = table_set(table, PARENT, "%ju", list[userns->parent].ino);
 	if (r == 0)
-		r = table_set(table, DEPTH, "%u", namespace->depth);
-	if (r == 0 && namespace->owner != ID_NONE)
-		r = table_set(table, OWNER, "%u", namespace->owner);
+		r = table_set(table, DEPTH, "%u", userns->depth);
+	if (r == 0 && userns->owner != ID_NONE)
+		r = table_set(table, OWNER, "%u", userns->owner);
 	if (r == 0)
-		r = ls_set_safe(table, USER, ls_user(ls, namespace->owner));
+		r = ls_set_safe(table, USER, ls_user(ls, userns->owner));
 	if (r == 0)
-		r = set_processes(table, namespace);
+		r = set_processes(table, userns);
 	if (r == 0)
-		r = set_maps(table, namespace);
+		r = set_maps(table, userns);
 	return r;
 }
 
@@ -279,14 +279,14 @@ static const struct table_column map_columns[] = {
 	[COUNT] = {.name = "COUNT", .number = true, .right = true},
 };
 
-static int add_extent(struct ls *ls, const struct namespace *namespace, enum id_kind kind,
+static int add_extent(struct ls *ls, const struct userns *userns, enum id_kind kind,
 		      const struct extent *extent)
 {
 	struct table *table = &ls->table;
 	int r = table_row(table);
 
 	if (r == 0)
-		r = table_set(table, MAP_NS, "%ju", namespace->ino);
+		r = table_set(table, MAP_NS, "%ju", userns->ino);
 	if (r == 0)
 		r = table_set(table, TYPE, "%s", id_words[kind].word);
 	if (r == 0)
@@ -306,11 +306,11 @@ static int fill_maps(struct ls *ls)
 
 	for (uint32_t i = 0; i < ls->namespaces.n; i++)
 		for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
-			const struct namespace *namespace = &ls->namespaces.list[i];
-			const struct namespace_map *map = &namespace->maps[kind];
+			const struct userns *userns = &ls->namespaces.list[i];
+			const struct namespace_map *map = &userns->maps[kind];
 
 			for (size_t k = 0; ls->kinds[kind] && k < map->n && r == 0; k++)
-				r = add_extent(ls, namespace, kind, &map->extents[k]);
+				r = add_extent(ls, userns, kind, &map->extents[k]);
 		}
 	return r;
 }

@@ -4,6 +4,8 @@
 #include "../trusted/setting.h"
 #include "../trusted/subid.h"
 #include "../trusted/textfile.h"
+#include "idstream.h"
+#include "idword.h"
 #include "message.h"
 #include "namespaces.h"
 #include "plan.h"
@@ -17,12 +19,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define NSSWITCH          "/etc/nsswitch.conf"
 
 static const char usage[] =
-	"Usage: idmap who [OPTION]... ID...\n"
+	"Usage: idmap who [OPTION]... ID...|-\n"
 	"\n"
 	"Show who may use an outer ID: the owners of a line of /etc/subuid or "
 	"/etc/subgid\n"
@@ -60,7 +63,8 @@ struct who {
 		uint32_t id;
 		bool answered; /* somebody may use it */
 	} * questions;         /* owned */
-	size_t n;
+	size_t n, room;
+	bool from_stdin;
 };
 
 static void who_clear(struct who *who)
@@ -191,9 +195,9 @@ static int ask_accounts(struct who *who, enum id_kind kind, size_t i)
 
 /* Who uses it now, be it his or not. */
 static int add_live(struct who *who, enum id_kind kind, uint32_t id,
-		    const struct namespace *namespace)
+		    const struct userns *userns)
 {
-	uint32_t inner = namespace_inner(&namespace->maps[kind], id);
+	uint32_t inner = namespace_inner(&userns->maps[kind], id);
 	int r = inner == ID_NONE ? 0 : table_row(&who->table);
 
 	if (r != 0 || inner == ID_NONE)
@@ -202,11 +206,11 @@ static int add_live(struct who *who, enum id_kind kind, uint32_t id,
 	if (r == 0)
 		r = table_set(&who->table, ID, "%u", id);
 	if (r == 0)
-		r = table_set(&who->table, WHO, "user:[%ju]", namespace->ino);
+		r = table_set(&who->table, WHO, "user:[%ju]", userns->ino);
 	if (r == 0)
 		r = table_set(&who->table, INNER, "%u", inner);
-	if (r == 0 && namespace->pid > 0)
-		r = table_set(&who->table, SOURCE, "/proc/%d/%s", namespace->pid,
+	if (r == 0 && userns->pid > 0)
+		r = table_set(&who->table, SOURCE, "/proc/%d/%s", userns->pid,
 			      id_words[kind].map);
 	return r;
 }
@@ -235,9 +239,8 @@ static int check_service(char **ret_message)
 		return 0;
 	if (setting_subid_service(file.text, file.len, service))
 		r = message_fail(ret_message,
-				 NSSWITCH
-				 " has the grants in the service \"%s\" (its line "
-				 "subid:), which can't be asked here",
+				 NSSWITCH " has the grants in the service '%s' (its line "
+					  "subid:), which can't be asked here",
 				 service);
 	textfile_unmap(&file);
 	return r;
@@ -304,28 +307,63 @@ static int check_found(const struct who *who)
 	return status;
 }
 
+static int add_question(struct who *who, uint32_t id)
+{
+	struct question *list = who->questions;
+
+	if (who->n == who->room) {
+		size_t room = who->room ? 2 * who->room : 64;
+
+		list = reallocarray(list, room, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		who->questions = list;
+		who->room = room;
+	}
+	list[who->n++] = (struct question){.id = id};
+	return 0;
+}
+
+/* The words of the command line. */
 static int take_ids(struct who *who, char **words, size_t n, char **ret_message)
 {
+	uint32_t id;
+
 	if (n == 0)
 		return message_fail(ret_message, "no ID: whose shall be found?");
-	who->questions = calloc(n, sizeof(*who->questions));
-	if (!who->questions) {
+	who->from_stdin = n == 1 && strcmp(words[0], "-") == 0;
+	for (size_t i = 0; i < n && !who->from_stdin; i++) {
+		if (idword_parse("ID", words[i], who->kinds[ID_UID] ? ID_UID : ID_GID,
+				 &id, ret_message) != 0)
+			return -1;
 		*ret_message = NULL;
-		return -1;
+		if (add_question(who, id) != 0)
+			return -1;
 	}
-	for (; who->n < n; who->n++) {
-		const char *word = words[who->n];
-		uint32_t *id = &who->questions[who->n].id;
-		int r = id_parse(word, strlen(word), id);
+	return 0;
+}
 
-		if (r == 0 && *id == ID_NONE)
-			r = ID_E_RANGE;
-		if (r != 0)
-			return message_fail(ret_message, "ID \"%s\" %s", word,
-					    r == ID_E_RANGE
-						    ? "is over 4294967294, the largest ID"
-						    : id_reason(r));
-	}
+/* All IDs of stdin, one a line. */
+static int read_stdin(struct who *who, char **ret_message)
+{
+	static struct idstream in = {.fd = STDIN_FILENO};
+	static uint32_t ids[IDSTREAM_IDS];
+	size_t n;
+	int r, failed = 0;
+
+	do {
+		n = 0;
+		r = idstream_read(&in, ids, &n);
+		for (size_t i = 0; i < n && failed == 0; i++)
+			failed = add_question(who, ids[i]);
+	} while (r == 0 && n > 0 && failed == 0);
+	if (failed != 0 || r < 0)
+		return message_fail(ret_message, "stdin: %s",
+				    strerror(failed != 0 ? -failed : -r));
+	if (r > 0)
+		return message_fail(ret_message, "stdin:%zu: '%.*s' %s", in.line,
+				    in.len < 40 ? (int)in.len : 40, in.bytes,
+				    idword_reason(r));
 	return 0;
 }
 
@@ -350,6 +388,8 @@ static int read_command_line(struct who *who, int argc, char **argv)
 		who->kinds[ID_UID] = who->kinds[ID_GID] = true;
 	if (take_ids(who, argv + optind, (size_t)(argc - optind), &message) != 0)
 		return command_fail(COMMAND_USAGE, message);
+	if (table_check(&who->options, NULL, &message) != 0)
+		return command_fail(COMMAND_USAGE, message);
 	return -1;
 }
 
@@ -360,13 +400,12 @@ static int answer(struct who *who)
 			  &who->table);
 
 	if (r == TABLE_E_COLUMN) {
-		message_fail(
-			&message,
-			"-o %s: the columns are TYPE, ID, WHO, INNER and SOURCE, each at "
-			"most once, with commas between",
-			who->options.columns);
+		table_refuse_columns(&who->options, columns, ARRAY_SIZE(columns),
+				     &message);
 		return command_fail(COMMAND_USAGE, message);
 	}
+	if (r == 0 && who->from_stdin)
+		r = read_stdin(who, &message);
 	if (r == 0)
 		r = ask(who, &message);
 	if (r == 0)

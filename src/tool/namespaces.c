@@ -39,7 +39,7 @@ static uint32_t *find_slot(const struct namespaces *all, dev_t dev, ino_t ino)
 static int grow(struct namespaces *all)
 {
 	uint32_t room = all->room ? all->room * 2 : 64;
-	struct namespace *list = reallocarray(all->list, room, sizeof(*list));
+	struct userns *list = reallocarray(all->list, room, sizeof(*list));
 	uint32_t *slots = list ? calloc(room, 2 * sizeof(*slots)) : NULL;
 
 	if (list)
@@ -66,7 +66,7 @@ static int find_or_add(struct namespaces *all, dev_t dev, ino_t ino, uint32_t *r
 		*ret_index = *slot - 1;
 		return 0;
 	}
-	all->list[all->n] = (struct namespace){
+	all->list[all->n] = (struct userns){
 		.dev = dev, .ino = ino, .parent = NAMESPACE_NONE, .owner = ID_NONE};
 	*ret_index = all->n++;
 	*slot = all->n;
@@ -108,13 +108,13 @@ static int add_chain(struct namespaces *all, int fd, uint32_t *ret_index)
 
 static int keep_map(const struct idmap *map, struct namespace_map *ret_map)
 {
-	struct extent *extents = calloc(map->n, sizeof(*extents));
-
-	if (map->n > 0 && !extents)
+	if (map->n == 0)
+		return 0;
+	ret_map->extents = reallocarray(NULL, map->n, sizeof(*map->extents));
+	if (!ret_map->extents)
 		return -ENOMEM;
-	if (map->n > 0)
-		memcpy(extents, map->extents, map->n * sizeof(*extents));
-	*ret_map = (struct namespace_map){extents, map->n};
+	memcpy(ret_map->extents, map->extents, map->n * sizeof(*map->extents));
+	ret_map->n = map->n;
 	return 0;
 }
 
@@ -122,7 +122,7 @@ static int keep_map(const struct idmap *map, struct namespace_map *ret_map)
  * Read maps and setgroups through the directory of a process. It may have entered another
  * namespace or ended meanwhile; then the next process of the namespace is as good.
  */
-static int read_maps(struct namespace *namespace, int dir)
+static int read_maps(struct userns *userns, int dir)
 {
 	struct idmap maps[ID_KINDS];
 	bool setgroups = false;
@@ -133,13 +133,13 @@ static int read_maps(struct namespace *namespace, int dir)
 		r = procmap_read(dir, ID_GID, &maps[ID_GID]);
 	if (r == 0)
 		r = procmap_setgroups_allowed(dir, &setgroups);
-	if (fstatat(dir, "ns/user", &st, 0) < 0 || st.st_ino != namespace->ino ||
-	    st.st_dev != namespace->dev)
+	if (fstatat(dir, "ns/user", &st, 0) < 0 || st.st_ino != userns->ino ||
+	    st.st_dev != userns->dev)
 		return 0;
-	namespace->state = r == 0 ? NAMESPACE_READ : NAMESPACE_REFUSED;
-	namespace->setgroups = setgroups;
+	userns->state = r == 0 ? NAMESPACE_READ : NAMESPACE_REFUSED;
+	userns->setgroups = setgroups;
 	for (enum id_kind kind = ID_UID; kind <= ID_GID && r == 0; kind++)
-		if (keep_map(&maps[kind], &namespace->maps[kind]) != 0)
+		if (keep_map(&maps[kind], &userns->maps[kind]) != 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -199,7 +199,7 @@ static int visit(struct namespaces *all, int proc, pid_t pid)
 {
 	char path[32];
 	struct stat st;
-	struct namespace *namespace;
+	struct userns *userns;
 	uint32_t index;
 	int r = 0;
 
@@ -214,10 +214,10 @@ static int visit(struct namespaces *all, int proc, pid_t pid)
 		r = ask_process(all, proc, pid, &index);
 	if (r != 0 || index == NAMESPACE_NONE)
 		return r;
-	namespace = &all->list[index];
-	namespace->n_processes++;
-	if (namespace->pid == 0)
-	namespace->pid = pid;
+	userns = &all->list[index];
+	userns->n_processes++;
+	if (userns->pid == 0)
+		userns->pid = pid;
 	return 0;
 }
 
@@ -340,14 +340,14 @@ static void enter(int fd, int ours, int theirs)
 	_exit(0);
 }
 
-static int read_by_entering(struct namespace *namespace, int proc, int fd)
+static int read_by_entering(struct userns *userns, int proc, int fd)
 {
 	AUTOCLOSE int dir = -1;
 	int ends[2], r = 0;
 	char byte;
 	pid_t pid;
 
-	namespace->state = NAMESPACE_REFUSED;
+	userns->state = NAMESPACE_REFUSED;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	pid = fork();
@@ -356,7 +356,7 @@ static int read_by_entering(struct namespace *namespace, int proc, int fd)
 	close(ends[1]);
 	if (pid > 0 && read(ends[0], &byte, 1) == 1) {
 		dir = open_process(proc, pid);
-		r = dir < 0 ? 0 : read_maps(namespace, dir);
+		r = dir < 0 ? 0 : read_maps(userns, dir);
 	}
 	close(ends[0]);
 	if (pid > 0)
@@ -396,20 +396,20 @@ static int read_rest(struct namespaces *all, int proc)
 	int r = 0;
 
 	for (uint32_t i = 0; i < all->n && r == 0; i++) {
-		const struct namespace *namespace = &all->list[i];
+		const struct userns *userns = &all->list[i];
 		char path[32];
 		int fd = -1;
 
-		if (namespace->pid > 0 && is_unread(all, namespace->parent)) {
-			snprintf(path, sizeof(path), "%d/ns/user", namespace->pid);
+		if (userns->pid > 0 && is_unread(all, userns->parent)) {
+			snprintf(path, sizeof(path), "%d/ns/user", userns->pid);
 			fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
 			if (fd >= 0) {
 				AUTOCLOSE int child = fd;
 
 				fd = ioctl(child, NS_GET_PARENT);
 			}
-		} else if (namespace->mount && namespace->state == NAMESPACE_UNREAD) {
-			fd = open(namespace->mount, O_RDONLY | O_CLOEXEC);
+		} else if (userns->mount && userns->state == NAMESPACE_UNREAD) {
+			fd = open(userns->mount, O_RDONLY | O_CLOEXEC);
 		}
 		r = read_upwards(all, proc, fd);
 	}
@@ -425,7 +425,7 @@ struct tree {
 
 static int compare_ino(const void *a, const void *b)
 {
-	const struct namespace *x = a, *y = b;
+	const struct userns *x = a, *y = b;
 
 	return (x->ino > y->ino) - (x->ino < y->ino);
 }
@@ -458,20 +458,20 @@ static uint32_t next_in_tree(const struct namespaces *all, const struct tree *tr
 
 /* Put the namespaces, sorted by inode, into tree order; PLACE becomes where each has gone. */
 static void order(const struct namespaces *all, const struct tree *tree, uint32_t *place,
-		  struct namespace *ret_list)
+		  struct userns *ret_list)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = tree->first[0]; i != NAMESPACE_NONE;
 	     i = next_in_tree(all, tree, i)) {
-		struct namespace *namespace = &ret_list[n];
+		struct userns *userns = &ret_list[n];
 
-		*namespace = all->list[i];
+		*userns = all->list[i];
 		place[i] = n++;
-		if (namespace->parent == NAMESPACE_NONE)
+		if (userns->parent == NAMESPACE_NONE)
 			continue;
-		namespace->parent = place[namespace->parent];
-		namespace->depth = ret_list[namespace->parent].depth + 1;
+		userns->parent = place[userns->parent];
+		userns->depth = ret_list[userns->parent].depth + 1;
 	}
 }
 
@@ -480,7 +480,7 @@ static int sort(struct namespaces *all)
 	size_t n = all->n;
 	struct tree tree = {calloc(n, sizeof(uint32_t)), calloc(n + 1, sizeof(uint32_t))};
 	uint32_t *place = calloc(n, sizeof(*place));
-	struct namespace *list = calloc(n, sizeof(*list));
+	struct userns *list = calloc(n, sizeof(*list));
 	bool ready = tree.next && tree.first && place && list;
 
 	/* The depth keeps the index of before for a moment. */
@@ -525,7 +525,7 @@ static int walk(struct namespaces *all, DIR *proc)
 		r = walk_mounts(all);
 	if (r == 0)
 		r = read_rest(all, dirfd(proc));
-	if (r == 0)
+	if (r == 0 && all->n > 0)
 		r = sort(all);
 	free(all->slots);
 	all->slots = NULL;

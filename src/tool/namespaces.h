@@ -27,8 +27,7 @@ struct namespace_map {
 	size_t n;        /* 0: not written yet */
 };
 
-struct namespace
-{
+struct userns {
 	dev_t dev;
 	ino_t ino;
 	uint32_t parent; /* index into the list; NAMESPACE_NONE: none that can be seen */
@@ -54,7 +53,7 @@ struct namespaces_missed {
 };
 
 struct namespaces {
-	struct namespace *list; /* parents before their children, siblings by inode */
+	struct userns *list; /* parents before their children, siblings by inode */
 	uint32_t n;
 	uint32_t room;
 	uint32_t *slots; /* owned, while walking: hash table of indices + 1 */

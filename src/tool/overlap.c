@@ -159,7 +159,7 @@ static int begin(struct overlaps *overlaps, struct open *open,
 
 static int sweep(const struct overlap_span *spans, size_t n, struct overlaps *overlaps)
 {
-	struct open open = {.list = calloc(n, sizeof(*open.list))};
+	struct open open = {.list = calloc(n, sizeof(struct overlap_span *))};
 	int r = open.list ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && r == 0; i++)
