@@ -4,6 +4,7 @@
 #include "../trusted/target.h"
 #include "doctor.h"
 #include "message.h"
+#include "process.h"
 #include "table.h"
 
 #include <bsd/vis.h>
@@ -37,9 +38,11 @@ static const struct option longs[] = {
 
 enum { STATE, CAUSE, EVIDENCE, SOURCE, FIX };
 static const struct table_column columns[] = {
-	[STATE] = {.name = "STATE"},       [CAUSE] = {.name = "CAUSE"},
-	[EVIDENCE] = {.name = "EVIDENCE"}, [SOURCE] = {.name = "SOURCE"},
-	[FIX] = {.name = "FIX"},
+	[STATE] = {.name = "STATE"},
+	[CAUSE] = {.name = "CAUSE"},
+	[EVIDENCE] = {.name = "EVIDENCE", .wrap = true},
+	[SOURCE] = {.name = "SOURCE"},
+	[FIX] = {.name = "FIX", .wrap = true},
 };
 
 struct shown {
@@ -121,11 +124,8 @@ static int print_failed(const struct shown *shown, int error)
 	char *message;
 
 	if (error == TABLE_E_COLUMN) {
-		message_fail(
-			&message,
-			"-o %s: the columns are STATE, CAUSE, EVIDENCE, SOURCE and FIX, "
-			"each at most once, with commas between",
-			shown->options.columns);
+		table_refuse_columns(&shown->options, columns, ARRAY_SIZE(columns),
+				     &message);
 		return command_fail(COMMAND_USAGE, message);
 	}
 	message_fail(&message, "printing the table: %s", strerror(-error));
@@ -140,12 +140,10 @@ static int examine(struct shown *shown, const char *target)
 	int r;
 
 	r = doctor_examine(target, &findings);
-	if (r != 0) {
-		message_fail(&message, "%s %s",
-			     target ? target : "doctor:", target_reason(r));
-		return command_fail(r == TARGET_E_NAME ? COMMAND_USAGE : COMMAND_FAILED,
-				    message);
-	}
+	if (r != 0 && target)
+		return command_fail(process_refuse(target, r, &message), message);
+	if (r != 0)
+		return command_fail(COMMAND_FAILED, strdup(target_reason(r)));
 	shown->fixes_below = !options->json && !options->raw && !options->columns;
 	shown->coloured = !options->json && !options->raw && wants_colour();
 	r = print_findings(shown, &findings);
@@ -157,8 +155,9 @@ static int examine(struct shown *shown, const char *target)
 int cmd_doctor(int argc, char **argv)
 {
 	struct shown shown = {0};
+	const char *target = NULL;
 	char *message;
-	int option;
+	int option, r = 0;
 
 	while ((option = getopt_long(argc, argv, TABLE_SHORT "h", longs, NULL)) != -1) {
 		if (option == 'h') {
@@ -168,9 +167,9 @@ int cmd_doctor(int argc, char **argv)
 		if (!table_option(&shown.options, option, optarg))
 			return COMMAND_USAGE;
 	}
-	if (argc - optind <= 1)
-		return examine(&shown, argv[optind]);
-	message_fail(&message, "'%s': the process is %s already", argv[optind + 1],
-		     argv[optind]);
-	return command_fail(COMMAND_USAGE, message);
+	for (; r == 0 && optind < argc; optind++)
+		r = process_take(&target, argv[optind], &message);
+	if (r == 0)
+		r = table_check(&shown.options, NULL, &message);
+	return r == 0 ? examine(&shown, target) : command_fail(COMMAND_USAGE, message);
 }

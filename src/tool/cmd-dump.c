@@ -3,9 +3,10 @@
 
 #include "../trusted/autoclose.h"
 #include "../trusted/procmap.h"
-#include "../trusted/target.h"
 #include "dialect.h"
+#include "input.h"
 #include "message.h"
+#include "process.h"
 #include "request.h"
 #include "table.h"
 #include "writer.h"
@@ -47,9 +48,6 @@ static const char usage[] =
 	"  -o, --output LIST      these columns: TYPE,INNER,OUTER,COUNT,SOURCE\n"
 	"  -h, --help             show this\n";
 
-/* How the FILE "-" is called in messages. */
-static const char standard_input[] = "stdin";
-
 enum { DUMP_FORMAT = REQUEST_OWN, DUMP_FROM };
 
 static const struct option longs[] = {
@@ -70,7 +68,7 @@ struct dump {
 	const char *target;           /* NULL: none */
 	const struct dialect *format; /* NULL: a table */
 	const struct dialect *from;   /* NULL: no FILE */
-	const char *file;             /* "stdin" for - */
+	const char *file;             /* - is stdin */
 	bool planned;                 /* not live */
 	bool ours;                    /* live: the target is in our own user namespace */
 };
@@ -99,32 +97,8 @@ static int find_form(const char *option, const struct dialect **ret_form,
 	if (*ret_form)
 		return 0;
 	return message_fail(ret_message,
-			    "%s %s: no such form; idmap dump --help lists them", option,
+			    "%s '%s': no such form; idmap dump --help lists them", option,
 			    optarg);
-}
-
-/* The whole of FILE or of standard_input. A NUL ends it, and is kept for the reader to stumble on. */
-static int read_file(const char *path, char **ret_text, size_t *ret_len,
-		     char **ret_message)
-{
-	FILE *file = path == standard_input ? stdin : fopen(path, "re");
-	char *text = NULL;
-	size_t room = 0;
-	ssize_t len;
-
-	if (!file)
-		return message_fail(ret_message, "%s: %s", path, strerror(errno));
-	errno = 0;
-	len = getdelim(&text, &room, '\0', file);
-	if (file != stdin)
-		fclose(file);
-	if (len < 0 && errno != 0) {
-		free(text);
-		return message_fail(ret_message, "%s: %s", path, strerror(errno));
-	}
-	*ret_text = text;
-	*ret_len = len < 0 ? 0 : (size_t)len;
-	return 0;
 }
 
 /* What was read in another form goes on as MAPs, as if it had been typed. */
@@ -149,18 +123,18 @@ static int add_maps(struct request *request, const struct dialect_maps *read,
 static int read_from(struct dump *dump, char **ret_message)
 {
 	struct dialect_maps read = {0};
+	const char *name = input_name(dump->file);
 	struct dialect_refusal why;
 	char *text = NULL;
 	size_t len = 0;
 	int r;
 
-	if (read_file(dump->file, &text, &len, ret_message) != 0)
+	if (input_read(dump->file, &text, &len, ret_message) != 0)
 		return -1;
 	r = dialect_read(dump->from, text ? text : "", len, (size_t)sysconf(_SC_PAGESIZE),
 			 &read, &why);
 	if (r != 0)
-		*ret_message =
-			r < 0 ? NULL : dialect_explain(dump->from, dump->file, r, &why);
+		*ret_message = r < 0 ? NULL : dialect_explain(dump->from, name, r, &why);
 	else
 		r = add_maps(&dump->request, &read, ret_message);
 	free(text);
@@ -171,21 +145,17 @@ static int read_from(struct dump *dump, char **ret_message)
 		dump->request.kinds[kind] &= read.overlay || read.maps[kind].n > 0;
 	if (!dump->request.kinds[ID_UID] && !dump->request.kinds[ID_GID])
 		return message_fail(ret_message, "%s holds no map of the kind asked for",
-				    dump->file);
+				    name);
 	return 0;
 }
 
 static int take_word(struct dump *dump, const char *word, char **ret_message)
 {
 	if (dump->from && !dump->file) {
-		dump->file = strcmp(word, "-") == 0 ? standard_input : word;
+		dump->file = word;
 		return 0;
 	}
-	if (dump->target)
-		return message_fail(ret_message, "'%s': the process is %s already", word,
-				    dump->target);
-	dump->target = word;
-	return 0;
+	return process_take(&dump->target, word, ret_message);
 }
 
 static int take_option(struct dump *dump, int option, char **ret_message)
@@ -215,8 +185,8 @@ static int finish_options(struct dump *dump, int argc, char **argv, char **ret_m
 				    dump->from->name);
 	dump->planned = !dump->target || dump->from || request->n > 0 || request->user ||
 			request->parent || request->size > 0 || request->slice ||
-			request->layout != LAYOUT_ROOT;
-	return 0;
+			request->layout_given;
+	return table_check(&dump->table, dump->format ? "--format" : NULL, ret_message);
 }
 
 /* Returns -1 to go on, else the exit status. */
@@ -260,19 +230,20 @@ static int read_live(int dir, enum id_kind kind, struct answer *answer,
 	return r;
 }
 
+/* Returns 0, or the exit status with *RET_MESSAGE. */
 static int read_target(struct dump *dump, char **ret_message)
 {
 	AUTOCLOSE int dir = -1;
-	int r = target_open(dump->target, &dir);
+	int r = dump->target ? process_open(dump->target, &dir, ret_message) : 0;
 
-	if (r != 0)
-		return message_fail(ret_message, "%s %s", dump->target, target_reason(r));
+	if (r != 0 || dump->planned)
+		return r;
 	for (enum id_kind kind = ID_UID; kind <= ID_GID && r == 0; kind++)
 		if (dump->request.kinds[kind])
 			r = read_live(dir, kind, &dump->answer, ret_message);
 	/* A process reads the map of its own namespace with outer IDs of the parent. */
 	dump->ours = writer_is_ours(dir) == 1;
-	return r;
+	return r == 0 ? 0 : COMMAND_FAILED;
 }
 
 /* Output */
@@ -304,9 +275,10 @@ static const struct table_column extent_columns[] = {
 	[SOURCE] = {.name = "SOURCE"},
 };
 
-enum { LIMIT_TYPE, EXTENTS, EXTENTS_MAX, BYTES, BYTES_MAX, SEEN_FROM };
+enum { LIMIT_TYPE, WRITTEN, EXTENTS, EXTENTS_MAX, BYTES, BYTES_MAX, SEEN_FROM };
 static const struct table_column limit_columns[] = {
 	[LIMIT_TYPE] = {.name = "TYPE"},
+	[WRITTEN] = {.name = "WRITTEN", .boolean = true},
 	[EXTENTS] = {.name = "EXTENTS", .number = true},
 	[EXTENTS_MAX] = {.name = "EXTENTS_MAX", .number = true},
 	[BYTES] = {.name = "BYTES", .number = true},
@@ -355,6 +327,9 @@ static int add_limits(const struct dump *dump, enum id_kind kind, const char *se
 
 	if (r == 0)
 		r = table_set(table, LIMIT_TYPE, "%s", id_words[kind].word);
+	if (r == 0)
+		r = table_set(table, WRITTEN, "%s",
+			      !dump->planned && map->n > 0 ? "true" : "false");
 	if (r == 0)
 		r = table_set(table, EXTENTS, "%zu", map->n);
 	if (r == 0)
@@ -438,11 +413,8 @@ static int print_table(const struct dump *dump)
 	if (r == 0)
 		return COMMAND_DONE;
 	if (r == TABLE_E_COLUMN) {
-		message_fail(&message,
-			     "-o %s: the columns are TYPE, INNER, OUTER, COUNT and "
-			     "SOURCE, each "
-			     "at most once, with commas between",
-			     dump->table.columns);
+		table_refuse_columns(&dump->table, extent_columns,
+				     ARRAY_SIZE(extent_columns), &message);
 		return command_fail(COMMAND_USAGE, message);
 	}
 	message_fail(&message, "printing the table: %s", strerror(-r));
@@ -476,11 +448,12 @@ int cmd_dump(int argc, char **argv)
 
 	if (status != -1)
 		return status;
+	status = read_target(&dump, &message);
+	if (status != COMMAND_DONE)
+		return command_fail(status, message);
 	r = dump.from ? read_from(&dump, &message) : 0;
-	if (r == 0)
-		r = dump.planned
-			    ? request_plan(&dump.request, false, &dump.answer, &message)
-			    : read_target(&dump, &message);
+	if (r == 0 && dump.planned)
+		r = request_plan(&dump.request, false, &dump.answer, &message);
 	if (r != 0)
 		return command_fail(COMMAND_FAILED, message);
 	return dump.format ? print_form(&dump) : print_table(&dump);

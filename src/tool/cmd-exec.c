@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include "../trusted/procmap.h"
+#include "idword.h"
 #include "message.h"
 #include "request.h"
 #include "spawn.h"
@@ -83,16 +84,9 @@ static const char *const id_options[ID_KINDS] = {"--setuid", "--setgid"};
 
 static int read_id(struct exec *exec, enum id_kind kind, char **ret_message)
 {
-	uint32_t id;
-	int r = id_parse(optarg, strlen(optarg), &id);
-
-	if (r != 0 || id > ID_MAX)
-		return message_fail(ret_message, "%s '%s' %s; an ID is 0 to %u",
-				    id_options[kind], optarg,
-				    r != 0 ? id_reason(r) : "is no ID", ID_MAX);
-	exec->ids[kind] = id;
 	exec->chosen[kind] = true;
-	return 0;
+	return idword_parse(id_options[kind], optarg, kind, &exec->ids[kind],
+			    ret_message);
 }
 
 static int read_setgroups(struct exec *exec, char **ret_message)
@@ -164,10 +158,7 @@ static int read_command_line(struct exec *exec, int argc, char **argv)
 		exec->command = argv + optind;
 		return -1;
 	}
-	if (message)
-		command_fail(COMMAND_USAGE, message);
-	fputs("Try 'idmap exec --help'.\n", stderr);
-	return COMMAND_USAGE;
+	return message ? command_fail(COMMAND_USAGE, message) : COMMAND_USAGE;
 }
 
 static const struct extent *find_inner(const struct idmap *map, uint32_t inner)
@@ -181,25 +172,56 @@ static const struct extent *find_inner(const struct idmap *map, uint32_t inner)
 	return NULL;
 }
 
+/* An inner ID that would do in place of one that isn't mapped: where the own one is, or the first. */
+static uint32_t instead(const struct exec *exec, enum id_kind kind)
+{
+	const struct account *account = &exec->answer.account;
+	const struct idmap *map = &exec->answer.maps[kind];
+	uint32_t own = kind == ID_UID ? account->uid : account->gid;
+
+	for (size_t i = 0; i < map->n; i++)
+		if (own - map->extents[i].outer < map->extents[i].count)
+			return map->extents[i].inner + (own - map->extents[i].outer);
+	return map->extents[0].inner;
+}
+
+/* Not all IDs that COMMAND would run as are mapped. */
+static int refuse_ids(const struct exec *exec, const bool mapped[ID_KINDS],
+		      char **ret_message)
+{
+	bool both = !mapped[ID_UID] && !mapped[ID_GID];
+	char what[ID_KINDS][24] = {"", ""}, fix[ID_KINDS][32] = {"", ""};
+
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
+		if (mapped[kind])
+			continue;
+		snprintf(what[kind], sizeof(what[kind]), "%s %u", id_words[kind].word,
+			 exec->ids[kind]);
+		snprintf(fix[kind], sizeof(fix[kind]), "%s %u", id_options[kind],
+			 instead(exec, kind));
+	}
+	return message_fail(ret_message,
+			    "inner %s%s%s, which COMMAND would run as, %s mapped; %s%s%s "
+			    "would work",
+			    what[ID_UID], both ? " and " : "", what[ID_GID],
+			    both ? "aren't" : "isn't", fix[ID_UID], both ? " " : "",
+			    fix[ID_GID]);
+}
+
 /* Fill in the default IDs; refuse those that the plan does not map. */
 static int choose_ids(struct exec *exec, char **ret_message)
 {
 	const struct account *account = &exec->answer.account;
 	const uint32_t own[ID_KINDS] = {account->uid, account->gid};
+	bool mapped[ID_KINDS];
 
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
-		const struct idmap *map = &exec->answer.maps[kind];
-
 		if (!exec->chosen[kind] && exec->request.layout == LAYOUT_KEEP_ID)
 			exec->ids[kind] = own[kind];
-		if (!find_inner(map, exec->ids[kind]))
-			return message_fail(ret_message,
-					    "inner %s %u, which COMMAND would run as, "
-					    "isn't mapped; %s %u would work",
-					    id_words[kind].word, exec->ids[kind],
-					    id_options[kind], map->extents[0].inner);
+		mapped[kind] = find_inner(&exec->answer.maps[kind], exec->ids[kind]);
 	}
-	return 0;
+	return mapped[ID_UID] && mapped[ID_GID] ? 0
+						: refuse_ids(exec, mapped, ret_message);
 }
 
 /* The writer is the child of its target: it ends when the target is killed. */
@@ -292,8 +314,8 @@ static int become_command(const struct exec *exec)
 		return command_fail(COMMAND_FAILED, message);
 	}
 	r = spawn_exec(exec->command);
-	message_fail(&message, "%s: %s", exec->command[0],
-		     exec_reason(exec->command[0], r));
+	message_fail(&message, exec->command[0][0] ? "%s: %s" : "'%s': %s",
+		     exec->command[0], exec_reason(exec->command[0], r));
 	return command_fail(r == -ENOENT ? 127 : 126, message);
 }
 

@@ -3,11 +3,12 @@
 
 #include "../trusted/autoclose.h"
 #include "../trusted/procmap.h"
-#include "../trusted/target.h"
 #include "algebra.h"
 #include "idstream.h"
+#include "idword.h"
 #include "index.h"
 #include "message.h"
+#include "process.h"
 #include "progress.h"
 #include "request.h"
 #include "table.h"
@@ -28,9 +29,9 @@ static const char usage[] =
 	"map\n"
 	"is the one that would be written for you. Of two or more numbers the first is "
 	"a\n"
-	"PID, unless MAPs or an option other than -g, -r and --overflow say which map "
-	"is\n"
-	"meant.\n"
+	"PID, unless a MAP, --pid, --through, --layout, --size, --identity or --user "
+	"says\n"
+	"which map is meant.\n"
 	"\n"
 	"Several maps are composed into one, from the innermost namespace to the "
 	"outermost.\n"
@@ -79,6 +80,7 @@ struct lookup {
 	enum id_kind kind;
 	enum index_direction direction;
 	bool overflow;
+	bool guessed; /* hops[0] is a process since its number is the first of several */
 	struct hop
 		*hops; /* owned; hops[0] is what stands before any --pid and --through */
 	size_t n_hops;
@@ -98,15 +100,9 @@ static void lookup_clear(struct lookup *lookup)
 
 static int take_word(struct lookup *lookup, const char *word, char **ret_message)
 {
-	if (strncmp(word, "fd:", 3) != 0) {
-		lookup->words[lookup->n_words++] = word;
-		return 0;
-	}
-	if (lookup->hops[0].target)
-		return message_fail(ret_message,
-				    "'%s': the process is %s already; --pid adds another",
-				    word, lookup->hops[0].target);
-	lookup->hops[0].target = word;
+	if (strncmp(word, "fd:", 3) == 0)
+		return process_take(&lookup->hops[0].target, word, ret_message);
+	lookup->words[lookup->n_words++] = word;
 	return 0;
 }
 
@@ -141,7 +137,7 @@ static size_t hop_end(const struct lookup *lookup, size_t hop)
 /* An option of the layout is given, so that the plan is meant and no process. */
 static bool plan_is_meant(const struct request *request)
 {
-	return request->user || request->size > 0 || request->layout != LAYOUT_ROOT;
+	return request->user || request->size > 0 || request->layout_given;
 }
 
 /* See which number is the PID, and drop hops[0] when the chain begins with an option. */
@@ -156,6 +152,7 @@ static void settle_first_hop(struct lookup *lookup)
 		memmove(first, first + 1, lookup->n_hops * sizeof(*first));
 	} else if (lookup->n_words > 1) {
 		first->target = lookup->words[0];
+		lookup->guessed = true;
 		lookup->n_words--;
 		memmove(lookup->words, lookup->words + 1,
 			lookup->n_words * sizeof(*lookup->words));
@@ -164,6 +161,16 @@ static void settle_first_hop(struct lookup *lookup)
 
 static int check_hops(const struct lookup *lookup, char **ret_message)
 {
+	struct request first = lookup->request;
+
+	first.n = hop_end(lookup, 0);
+	if (request_check(&first, ret_message) != 0)
+		return -1;
+	if (lookup->hops[0].target && plan_is_meant(&lookup->request))
+		return message_fail(ret_message,
+				    "a layout and process %s: one map can't be both; "
+				    "--pid adds the process",
+				    lookup->hops[0].target);
 	for (size_t i = 0; i < lookup->n_hops; i++) {
 		const struct hop *hop = &lookup->hops[i];
 		bool maps = hop_end(lookup, i) > hop->first;
@@ -194,19 +201,22 @@ static bool is_stream(const struct lookup *lookup)
 
 static int finish_options(struct lookup *lookup, char **ret_message)
 {
-	const bool *kinds = lookup->request.kinds;
-
-	lookup->kind = kinds[ID_UID] ? ID_UID : ID_GID;
-	lookup->request.kinds[ID_UID] = lookup->kind == ID_UID;
-	lookup->request.kinds[ID_GID] = lookup->kind == ID_GID;
+	lookup->kind = lookup->request.kinds[ID_GID] ? ID_GID : ID_UID;
+	if (lookup->n_words > 1 && strcmp(lookup->words[0], "-") == 0)
+		return message_fail(ret_message,
+				    "'-' takes the IDs from stdin, and '%s' stands "
+				    "behind it",
+				    lookup->words[1]);
 	settle_first_hop(lookup);
 	if (lookup->n_words == 0)
 		return message_fail(ret_message,
 				    "no ID: give IDs, or - to take them from stdin");
 	if (is_stream(lookup) && wants_table(lookup))
 		return message_fail(ret_message,
-				    "-: a stream is answered one line an ID; tables and "
-				    "JSON are for IDs of the command line");
+				    "'-': a stream is answered one line an ID; tables "
+				    "and JSON are for IDs of the command line");
+	if (table_check(&lookup->table, NULL, ret_message) != 0)
+		return -1;
 	return check_hops(lookup, ret_message);
 }
 
@@ -237,18 +247,42 @@ static int read_command_line(struct lookup *lookup, int argc, char **argv)
 
 /* The map */
 
-static int read_live(const char *target, enum id_kind kind, struct idmap *ret_map,
-		     char **ret_message)
+/* The number that was taken for a PID may have been meant as an ID. */
+static void explain_guess(char **message)
 {
-	AUTOCLOSE int dir = -1;
-	int r = target_open(target, &dir);
+	char *plain = *message;
 
+	message_fail(message,
+		     "%s: of several numbers the first is a process; for IDs of your own "
+		     "plan say --layout root",
+		     plain ? plain : "");
+	free(plain);
+}
+
+/* Returns 0, or the exit status with *RET_MESSAGE. */
+static int read_live(const struct lookup *lookup, const char *target,
+		     struct idmap *ret_map, char **ret_message)
+{
+	const char *name = id_words[lookup->kind].map;
+	AUTOCLOSE int dir = -1;
+	char *note;
+	int r = process_open(target, &dir, ret_message);
+
+	if (r != 0 && lookup->guessed)
+		explain_guess(ret_message);
 	if (r != 0)
-		return message_fail(ret_message, "%s %s", target, target_reason(r));
-	r = procmap_read(dir, kind, ret_map);
-	if (r != 0)
-		return message_fail(ret_message, "reading %s of %s: %s",
-				    id_words[kind].map, target, strerror(-r));
+		return r;
+	r = procmap_read(dir, lookup->kind, ret_map);
+	if (r != 0) {
+		message_fail(ret_message, "reading %s of %s: %s", name, target,
+			     strerror(-r));
+		return COMMAND_FAILED;
+	}
+	if (ret_map->n > 0)
+		return 0;
+	message_fail(&note, "%s of %s is not written yet, so that nothing is mapped",
+		     name, target);
+	command_fail(COMMAND_DONE, note);
 	return 0;
 }
 
@@ -286,6 +320,7 @@ static int plan_layout_of(const struct lookup *lookup, struct idmap *ret_map,
 	return r;
 }
 
+/* Returns 0, or the exit status with *RET_MESSAGE. */
 static int hop_map(const struct lookup *lookup, size_t i, struct idmap *ret_map,
 		   char **ret_message)
 {
@@ -293,35 +328,48 @@ static int hop_map(const struct lookup *lookup, size_t i, struct idmap *ret_map,
 	const struct mapspec *specs = lookup->request.specs + hop->first;
 	size_t n = hop_end(lookup, i) - hop->first;
 
+	int r;
+
 	if (hop->target)
-		return read_live(hop->target, lookup->kind, ret_map, ret_message);
+		return read_live(lookup, hop->target, ret_map, ret_message);
 	if (!hop->added && !mapspec_has_base(specs, n, lookup->kind))
-		return plan_layout_of(lookup, ret_map, ret_message);
-	return plan_maps(specs, n, lookup->kind, ret_map, ret_message);
+		r = plan_layout_of(lookup, ret_map, ret_message);
+	else
+		r = plan_maps(specs, n, lookup->kind, ret_map, ret_message);
+	return r == 0 ? 0 : COMMAND_FAILED;
 }
 
+static int compose(const struct lookup *lookup, struct idmap *ret_map, char **ret_message)
+{
+	struct idmap next;
+	int r = hop_map(lookup, 0, ret_map, ret_message);
+
+	for (size_t i = 1; r == 0 && i < lookup->n_hops; i++) {
+		r = hop_map(lookup, i, &next, ret_message);
+		if (r != 0 || idmap_compose(ret_map, &next, ret_map) == 0)
+			continue;
+		message_fail(ret_message,
+			     "map %zu of the chain splits the maps before it into more "
+			     "than %u extents, which no namespace can have",
+			     i + 1, IDMAP_EXTENTS);
+		r = COMMAND_FAILED;
+	}
+	return r;
+}
+
+/* Returns 0, or the exit status with *RET_MESSAGE. */
 static int build_index(struct lookup *lookup, char **ret_message)
 {
 	struct idmap_refusal why;
-	struct idmap map, next;
+	struct idmap map;
+	int r = compose(lookup, &map, ret_message);
 
-	if (hop_map(lookup, 0, &map, ret_message) != 0)
-		return -1;
-	for (size_t i = 1; i < lookup->n_hops; i++) {
-		if (hop_map(lookup, i, &next, ret_message) != 0)
-			return -1;
-		if (idmap_compose(&map, &next, &map) != 0)
-			return message_fail(ret_message,
-					    "map %zu of the chain splits the maps before "
-					    "it into more than %u extents, which no "
-					    "namespace can have",
-					    i + 1, IDMAP_EXTENTS);
-	}
-	if (index_build(&lookup->index, &map, &why) == 0)
-		return 0;
-	return message_fail(ret_message, "%u:%u:%u and %u:%u:%u overlap", why.first.inner,
-			    why.first.outer, why.first.count, why.second.inner,
-			    why.second.outer, why.second.count);
+	if (r != 0 || index_build(&lookup->index, &map, &why) == 0)
+		return r;
+	message_fail(ret_message, "%u:%u:%u and %u:%u:%u overlap", why.first.inner,
+		     why.first.outer, why.first.count, why.second.inner, why.second.outer,
+		     why.second.count);
+	return COMMAND_FAILED;
 }
 
 /* Questions and answers */
@@ -330,12 +378,6 @@ static uint32_t ask(const struct lookup *lookup, uint32_t id)
 {
 	return lookup->direction == INDEX_TO_OUTER ? index_outer(&lookup->index, id)
 						   : index_inner(&lookup->index, id);
-}
-
-static const char *bad_id(int error)
-{
-	return error == ID_E_RANGE ? "is over 4294967294, the largest ID"
-				   : id_reason(error);
 }
 
 /* What stands for an unmapped ID: a word, or the overflow ID. */
@@ -362,6 +404,16 @@ static int unmapped_text(const struct lookup *lookup, char ret_text[16],
 				    strerror(errno));
 	ret_text[strcspn(ret_text, "\n")] = '\0';
 	return 0;
+}
+
+/* Returns 0, or the exit status with *RET_MESSAGE. */
+static int prepare(struct lookup *lookup, char ret_unmapped[16], char **ret_message)
+{
+	int status = build_index(lookup, ret_message);
+
+	if (status == 0 && unmapped_text(lookup, ret_unmapped, ret_message) != 0)
+		status = COMMAND_FAILED;
+	return status;
 }
 
 enum { TYPE, INNER, OUTER };
@@ -403,10 +455,8 @@ static int print_table(const struct lookup *lookup, const uint32_t *ids,
 			  &lookup->table, &table);
 
 	if (r == TABLE_E_COLUMN) {
-		message_fail(&message,
-			     "-o %s: the columns are TYPE, INNER and OUTER, each at most "
-			     "once, with commas between",
-			     lookup->table.columns);
+		table_refuse_columns(&lookup->table, columns,
+				     sizeof(columns) / sizeof(*columns), &message);
 		return command_fail(COMMAND_USAGE, message);
 	}
 	for (size_t i = 0; i < lookup->n_words && r == 0; i++)
@@ -435,26 +485,21 @@ static void print_lines(const struct lookup *lookup, const uint32_t *ids,
 
 static int parse_words(const struct lookup *lookup, uint32_t *ret_ids, char **ret_message)
 {
-	for (size_t i = 0; i < lookup->n_words; i++) {
-		const char *word = lookup->words[i];
-		int r = id_parse(word, strlen(word), &ret_ids[i]);
+	int r = 0;
 
-		if (r == 0 && ret_ids[i] == ID_NONE)
-			r = ID_E_RANGE;
-		if (r != 0)
-			return message_fail(ret_message, "ID '%s' %s", word, bad_id(r));
-	}
-	return 0;
+	for (size_t i = 0; i < lookup->n_words && r == 0; i++)
+		r = idword_parse("ID", lookup->words[i], lookup->kind, &ret_ids[i],
+				 ret_message);
+	return r;
 }
 
 static int answer_words(struct lookup *lookup, const uint32_t *ids)
 {
 	char *message = NULL, unmapped[16];
-	int status = COMMAND_DONE;
+	int status = prepare(lookup, unmapped, &message);
 
-	if (build_index(lookup, &message) != 0 ||
-	    unmapped_text(lookup, unmapped, &message) != 0)
-		return command_fail(COMMAND_FAILED, message);
+	if (status != COMMAND_DONE)
+		return command_fail(status, message);
 	if (wants_table(lookup))
 		status = print_table(lookup, ids, unmapped);
 	else
@@ -518,7 +563,7 @@ static int input_failed(int error)
 		message_fail(&message, "stdin: %s", strerror(-error));
 	else
 		message_fail(&message, "stdin:%zu: '%.*s' %s", stream.in.line, shown,
-			     stream.in.bytes, bad_id(error));
+			     stream.in.bytes, idword_reason(error));
 	return command_fail(COMMAND_FAILED, message);
 }
 
@@ -534,11 +579,10 @@ static int run_stream(struct lookup *lookup)
 {
 	char *message = NULL;
 	size_t n;
-	int r, written;
+	int written, r = prepare(lookup, stream.unmapped, &message);
 
-	if (build_index(lookup, &message) != 0 ||
-	    unmapped_text(lookup, stream.unmapped, &message) != 0)
-		return command_fail(COMMAND_FAILED, message);
+	if (r != 0)
+		return command_fail(r, message);
 	stream.in.fd = STDIN_FILENO;
 	/* Who types the IDs sees how far he is. */
 	progress_start(&stream.progress, isatty(STDERR_FILENO) && !isatty(STDIN_FILENO));
@@ -573,7 +617,7 @@ static int run(struct lookup *lookup, int argc, char **argv)
 
 int cmd_lookup(int argc, char **argv)
 {
-	struct lookup lookup = {.n_hops = 1};
+	struct lookup lookup = {.request.chain = true, .n_hops = 1};
 	int status = run(&lookup, argc, argv);
 
 	lookup_clear(&lookup);

@@ -3,8 +3,8 @@
 
 #include "../trusted/autoclose.h"
 #include "../trusted/procmap.h"
-#include "../trusted/target.h"
 #include "message.h"
+#include "process.h"
 #include "request.h"
 #include "verify.h"
 
@@ -48,15 +48,6 @@ static void verify_clear(struct verify *verify)
 	answer_clear(&verify->answer);
 }
 
-static int take_target(struct verify *verify, const char *word, char **ret_message)
-{
-	if (verify->target)
-		return message_fail(ret_message, "'%s': the process is %s already", word,
-				    verify->target);
-	verify->target = word;
-	return 0;
-}
-
 /* Returns -1 to go on, else the exit status. */
 static int read_command_line(struct verify *verify, int argc, char **argv)
 {
@@ -73,7 +64,7 @@ static int read_command_line(struct verify *verify, int argc, char **argv)
 		if (option != REQUEST_WORD)
 			return message ? command_fail(COMMAND_USAGE, message)
 				       : COMMAND_USAGE;
-		r = take_target(verify, optarg, &message);
+		r = process_take(&verify->target, optarg, &message);
 	}
 	if (r == 0 && optind < argc)
 		r = message_fail(&message, "'%s' stands behind --, where nothing belongs",
@@ -134,19 +125,15 @@ int cmd_verify(int argc, char **argv)
 	__attribute__((cleanup(verify_clear))) struct verify verify = {0};
 	char *message = NULL;
 	AUTOCLOSE int dir = -1;
-	int r, status = read_command_line(&verify, argc, argv);
+	int status = read_command_line(&verify, argc, argv);
 
 	if (status != -1)
 		return status;
-	r = target_open(verify.target, &dir);
-	if (r != 0) {
-		message_fail(&message, "%s %s", verify.target, target_reason(r));
-		return command_fail(r == TARGET_E_NAME ? COMMAND_USAGE : COMMAND_FAILED,
-				    message);
-	}
+	status = process_open(verify.target, &dir, &message);
+	if (status != COMMAND_DONE)
+		return command_fail(status, message);
 	if (request_plan(&verify.request, false, &verify.answer, &message) != 0)
 		return command_fail(COMMAND_FAILED, message);
-	status = COMMAND_DONE;
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
 		if (verify.request.kinds[kind] &&
 		    verify_kind(&verify, dir, kind) != COMMAND_DONE)

@@ -2,8 +2,8 @@
 #include "command.h"
 
 #include "../trusted/autoclose.h"
-#include "../trusted/target.h"
 #include "message.h"
+#include "process.h"
 #include "request.h"
 #include "writer.h"
 
@@ -56,15 +56,6 @@ static void trace(const char *line)
 	warnx("%s", line);
 }
 
-static int take_target(struct write *write, const char *word, char **ret_message)
-{
-	if (write->target)
-		return message_fail(ret_message, "'%s': the process is %s already", word,
-				    write->target);
-	write->target = word;
-	return 0;
-}
-
 /* Returns -1 to go on, else the exit status. */
 static int read_command_line(struct write *write, int argc, char **argv)
 {
@@ -81,7 +72,7 @@ static int read_command_line(struct write *write, int argc, char **argv)
 		if (option == WRITE_VERBOSE)
 			write->verbose = true;
 		else if (option == REQUEST_WORD)
-			r = take_target(write, optarg, &message);
+			r = process_take(&write->target, optarg, &message);
 		else
 			return message ? command_fail(COMMAND_USAGE, message)
 				       : COMMAND_USAGE;
@@ -95,17 +86,6 @@ static int read_command_line(struct write *write, int argc, char **argv)
 	return r == 0 ? -1 : command_fail(COMMAND_USAGE, message);
 }
 
-static int open_target(const char *name, int *ret_dir)
-{
-	char *message;
-	int r = target_open(name, ret_dir);
-
-	if (r == 0)
-		return -1;
-	message_fail(&message, "%s %s", name, target_reason(r));
-	return command_fail(r == TARGET_E_NAME ? COMMAND_USAGE : COMMAND_FAILED, message);
-}
-
 int cmd_write(int argc, char **argv)
 {
 	__attribute__((cleanup(write_clear))) struct write write = {0};
@@ -115,10 +95,11 @@ int cmd_write(int argc, char **argv)
 	AUTOCLOSE int dir = -1;
 	int r, status = read_command_line(&write, argc, argv);
 
-	if (status == -1)
-		status = open_target(write.target, &dir);
 	if (status != -1)
 		return status;
+	status = process_open(write.target, &dir, &message);
+	if (status != COMMAND_DONE)
+		return command_fail(status, message);
 	r = request_plan(request, writer_needs_grants(request->kinds), answer, &message);
 	if (r == 0)
 		r = writer_write(dir, answer->maps, writer_choose(dir, answer->maps),

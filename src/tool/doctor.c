@@ -5,6 +5,7 @@
 #include "../trusted/procmap.h"
 #include "../trusted/target.h"
 #include "doctor-parts.h"
+#include "process.h"
 #include "writer.h"
 
 #include <fcntl.h>
@@ -135,10 +136,15 @@ static int examine_target(struct examination *e, const char *target)
 {
 	AUTOCLOSE int dir = -1;
 	int r = target_open(target, &dir);
+	char *message = NULL;
 
+	if (r == 0 && process_has_ended(dir))
+		r = TARGET_E_GONE;
 	if (r == TARGET_E_GONE) {
-		doctor_say(e, DOCTOR_PROBLEM, "target", "/proc",
-			   "%s is no running process", target);
+		process_refuse(target, r, &message);
+		doctor_say(e, DOCTOR_PROBLEM, "target", "/proc", "%s",
+			   message ? message : target);
+		free(message);
 		doctor_fix(e, "name a process that runs");
 	} else if (r == TARGET_E_HIDDEN) {
 		doctor_say(

@@ -47,8 +47,10 @@ static void print_usage(FILE *out)
 	      "idmap PID ... is idmap write PID ..., and idmap --dump ... is idmap dump "
 	      "...\n"
 	      "\n"
-	      "  -h, --help     show this; idmap VERB --help shows a verb's options\n"
-	      "  -V, --version  show the version\n",
+	      "  -h, --help, help [VERB]  show this, or the options of a verb, as idmap "
+	      "VERB\n"
+	      "                           --help does\n"
+	      "  -V, --version, version   show the version\n",
 	      out);
 }
 
@@ -106,35 +108,67 @@ static int unknown_verb(const char *word)
 	for (size_t i = 0; i < VERBS; i++)
 		fprintf(text, "%s %s", i ? "," : "", verbs[i].name);
 	message = fclose(text) == 0 ? list : NULL;
-	return command_fail(COMMAND_USAGE, message);
+	command_fail(COMMAND_USAGE, message);
+	fputs("Try 'idmap --help'.\n", stderr);
+	return COMMAND_USAGE;
 }
 
-/* Hand over to a verb; without its name it is write, or dump with --dump. */
+static int run_verb(const struct verb *verb, int argc, char **argv)
+{
+	int status = verb->run(argc, argv);
+
+	if (status == COMMAND_USAGE)
+		fprintf(stderr, "Try 'idmap %s --help'.\n", verb->name);
+	return status;
+}
+
+/* "help", and "help VERB", which is "VERB --help". */
+static int help(char **argv)
+{
+	char option[] = "--help", *help_argv[] = {argv[0], option, NULL};
+	const struct verb *verb = argv[2] ? find_verb(argv[2]) : NULL;
+
+	if (verb)
+		return run_verb(verb, 2, help_argv);
+	if (argv[2])
+		return unknown_verb(argv[2]);
+	print_usage(stdout);
+	return COMMAND_DONE;
+}
+
+static bool is_any(const char *word, const char *a, const char *b, const char *c)
+{
+	return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
+}
+
+/* What begins with no verb is write, or dump with --dump. */
+static int run_nameless(int argc, char **argv)
+{
+	if (take_dump(&argc, argv))
+		return run_verb(find_verb("dump"), argc, argv);
+	if (argc > 1 && begins_write(argv[1]))
+		return run_verb(find_verb("write"), argc, argv);
+	if (argc > 1)
+		return unknown_verb(argv[1]);
+	print_usage(stderr);
+	return COMMAND_USAGE;
+}
+
 static int run(int argc, char **argv)
 {
 	const struct verb *verb = argc > 1 ? find_verb(argv[1]) : NULL;
 
 	if (verb) {
 		argv[1] = argv[0];
-		return verb->run(argc - 1, argv + 1);
+		return run_verb(verb, argc - 1, argv + 1);
 	}
-	if (argc > 1 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0)) {
-		print_usage(stdout);
-		return COMMAND_DONE;
-	}
-	if (argc > 1 &&
-	    (strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0)) {
+	if (argc > 1 && is_any(argv[1], "-h", "--help", "help"))
+		return help(argv);
+	if (argc > 1 && is_any(argv[1], "-V", "--version", "version")) {
 		puts("idmap " PACKAGE_VERSION);
 		return COMMAND_DONE;
 	}
-	if (take_dump(&argc, argv))
-		return cmd_dump(argc, argv);
-	if (argc > 1 && begins_write(argv[1]))
-		return cmd_write(argc, argv);
-	if (argc > 1)
-		return unknown_verb(argv[1]);
-	print_usage(stderr);
-	return COMMAND_USAGE;
+	return run_nameless(argc, argv);
 }
 
 /* Output that did not arrive is a failure: "idmap --dump >/dev/full" must not end in 0. */

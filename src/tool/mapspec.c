@@ -114,7 +114,8 @@ int mapspec_parse(const char *text, struct mapspec *ret_spec,
 
 static const char *wanted_form(const char *text)
 {
-	return *text == '-' ? "-[u:|g:|b:]INNER:COUNT" : "[+][u:|g:|b:]INNER:OUTER:COUNT";
+	return *text == '-' ? "-[u:|g:|b:]INNER:COUNT with a colon, such as -5:1"
+			    : "[+][u:|g:|b:]INNER:OUTER:COUNT with colons, such as 0:1:1";
 }
 
 /* The field's own bytes, out of TEXT, safe to print. */

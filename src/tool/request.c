@@ -4,9 +4,10 @@
 #include "../trusted/autoclose.h"
 #include "../trusted/procmap.h"
 #include "../trusted/setting.h"
-#include "../trusted/target.h"
 #include "../trusted/textfile.h"
+#include "input.h"
 #include "message.h"
+#include "process.h"
 #include "writer.h"
 
 #include <errno.h>
@@ -64,7 +65,7 @@ static int add_identity(struct request *request, const char *text, char **ret_me
 	return request_add(request, spec, ret_message);
 fail:
 	return message_fail(ret_message,
-			    "--identity %s: not ID or FIRST-LAST with IDs of 0 to %u",
+			    "--identity '%s': not ID or FIRST-LAST with IDs of 0 to %u",
 			    text, ID_MAX);
 }
 
@@ -74,7 +75,8 @@ static int set_layout(struct request *request, const char *name, char **ret_mess
 	if (layout_parse(name, &request->layout))
 		return 0;
 	return message_fail(ret_message,
-			    "--layout %s: not one of root, keep-id, subids, self", name);
+			    "--layout '%s': not one of root, keep-id, subids, self",
+			    name);
 }
 
 /* Sizes may be written as people do, 64k for 65536; IDs never. */
@@ -87,6 +89,12 @@ static int set_size(struct request *request, const char *option, const char *tex
 	uint64_t size = 0;
 	uint32_t number;
 
+	if (request->size_option && strcmp(request->size_option, option) != 0)
+		return message_fail(ret_message,
+				    "--auto=N and --size N both say the size: give one "
+				    "of them");
+	request->size_option = option;
+
 	if (id_parse(text, digits, &number) == 0)
 		size = number;
 	if (unit)
@@ -96,13 +104,21 @@ static int set_size(struct request *request, const char *option, const char *tex
 		return 0;
 	}
 	return message_fail(ret_message,
-			    "%s %s: not a number of IDs from 1 to %u (65536, 64k)",
+			    "%s '%s': not a number of IDs from 1 to %u, which may end "
+			    "in k, m or g (65536, 64k)",
 			    option, text, ID_NONE);
 }
 
-static int set_auto(struct request *request, const char *size, char **ret_message)
+/* NEXT is the word behind --auto. */
+static int set_auto(struct request *request, const char *size, const char *next,
+		    char **ret_message)
 {
 	request->slice = true;
+	if (!size && next && next[0] >= '0' && next[0] <= '9' &&
+	    !mapspec_looks_like(next))
+		return message_fail(ret_message,
+				    "--auto %s: a size is joined on with =: --auto=%s",
+				    next, next);
 	return size ? set_size(request, "--auto", size, ret_message) : 0;
 }
 
@@ -125,7 +141,8 @@ static bool is_removal(const char *word)
 }
 
 /* Take OPTION if it is one of a request's. Returns 1 if not, 0, or -1 with *RET_MESSAGE. */
-static int take_option(struct request *request, int option, char **ret_message)
+static int take_option(struct request *request, int option, char **argv,
+		       char **ret_message)
 {
 	switch (option) {
 	case 'u':
@@ -139,7 +156,7 @@ static int take_option(struct request *request, int option, char **ret_message)
 	case REQUEST_SIZE:
 		return set_size(request, "--size", optarg, ret_message);
 	case REQUEST_AUTO:
-		return set_auto(request, optarg, ret_message);
+		return set_auto(request, optarg, argv[optind], ret_message);
 	case REQUEST_NAME:
 		return set_name(request, optarg, ret_message);
 	case REQUEST_IDENTITY:
@@ -160,11 +177,59 @@ static int take_option(struct request *request, int option, char **ret_message)
 	}
 }
 
+/* True if each kind asked for begins with MAPs, for all of KINDS or for any. */
+static bool has_base(const struct request *request, bool for_all)
+{
+	bool all = true, any = false;
+
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
+		bool base = mapspec_has_base(request->specs, request->n, kind);
+
+		if (request->kinds[kind]) {
+			all &= base;
+			any |= base;
+		}
+	}
+	return for_all ? all : any;
+}
+
+int request_check(const struct request *request, char **ret_message)
+{
+	if (request->slice && has_base(request, false))
+		return message_fail(ret_message,
+				    "--auto chooses the base itself: a MAP beside it has "
+				    "the sign + or -");
+	if ((request->layout_given || request->size > 0) && has_base(request, true))
+		return message_fail(ret_message,
+				    "%s and MAPs without a sign: they stand in the place "
+				    "of the layout; +INNER:OUTER:COUNT is laid over it",
+				    request->layout_given ? "--layout" : "--size");
+	return 0;
+}
+
+static int check_user(const struct request *request, char **ret_message)
+{
+	struct account account = {0};
+	int r = request->user ? account_find(request->user, &account) : 0;
+
+	account_clear(&account);
+	if (r != -ENOENT)
+		return 0;
+	return message_fail(ret_message, "--user '%s': no such login name or UID",
+			    request->user);
+}
+
 /* What goes together, when all of it has been read. */
 static int finish_request(struct request *request, char **ret_message)
 {
-	if (!request->kinds[ID_UID] && !request->kinds[ID_GID])
-		request->kinds[ID_UID] = request->kinds[ID_GID] = true;
+	if (request->chain && request->kinds[ID_UID] && request->kinds[ID_GID])
+		return message_fail(ret_message,
+				    "-u and -g: an ID is looked up in one map: give one "
+				    "of them");
+	if (!request->kinds[ID_UID] && !request->kinds[ID_GID]) {
+		request->kinds[ID_UID] = true;
+		request->kinds[ID_GID] = !request->chain;
+	}
 	if (request->name && !request->slice)
 		return message_fail(ret_message,
 				    "--name %s names a slice: it wants --auto",
@@ -175,7 +240,9 @@ static int finish_request(struct request *request, char **ret_message)
 				    "from inner 0 on; a MAP can add the own ID, "
 				    "+u:0:%u:1",
 				    getuid());
-	return 0;
+	if (check_user(request, ret_message) != 0)
+		return -1;
+	return request->chain ? 0 : request_check(request, ret_message);
 }
 
 int request_next(struct request *request, int argc, char **argv, const char *shorts,
@@ -192,7 +259,7 @@ int request_next(struct request *request, int argc, char **argv, const char *sho
 		option = getopt_long(argc, argv, shorts, longs, NULL);
 		if (option == -1)
 			break;
-		r = take_option(request, option, ret_message);
+		r = take_option(request, option, argv, ret_message);
 	}
 	if (option == -1)
 		r = finish_request(request, ret_message);
@@ -216,7 +283,7 @@ static int find_account(const struct request *request, struct account *ret_accou
 	if (r == 0)
 		return 0;
 	if (r == -ENOENT)
-		return message_fail(ret_message, "--user %s: no such login name or UID",
+		return message_fail(ret_message, "--user '%s': no such login name or UID",
 				    request->user);
 	return message_fail(ret_message, "looking up %s: %s",
 			    request->user ? request->user : "your own account",
@@ -226,52 +293,78 @@ static int find_account(const struct request *request, struct account *ret_accou
 /* --parent FILE, one map for both kinds, in the form of /proc/PID/uid_map. */
 static int read_parent_file(const char *path, struct idmap *ret_map, char **ret_message)
 {
-	struct textfile file;
-	int r = textfile_map(path, 0, &file);
+	char *text = NULL, *why = NULL;
+	size_t len;
+	int r = input_read(path, &text, &len, &why);
 
 	if (r != 0)
-		return message_fail(ret_message, "--parent %s: %s", path,
-				    textfile_reason(r));
-	r = idmap_parse(file.text, file.len, ret_map);
-	textfile_unmap(&file);
-	if (r != 0)
-		return message_fail(ret_message,
-				    "--parent %s: not in the form of /proc/PID/uid_map, "
-				    "a line INNER OUTER "
-				    "COUNT for each of up to %u extents",
-				    path, IDMAP_EXTENTS);
-	return 0;
+		message_fail(ret_message, "--parent %s", why ? why : path);
+	free(why);
+	if (r == 0 && idmap_parse(text ? text : "", len, ret_map) != 0)
+		r = message_fail(ret_message,
+				 "--parent %s: not in the form of /proc/PID/uid_map, "
+				 "a line INNER OUTER COUNT for each of up to %u extents",
+				 input_name(path), IDMAP_EXTENTS);
+	free(text);
+	return r;
 }
 
-static int read_parent(const struct request *request, enum id_kind kind,
-		       struct idmap *ret_map, char **ret_message)
+static int read_parent_process(const char *name, enum id_kind kind, struct idmap *ret_map,
+			       char **ret_message)
 {
-	const char *name = request->parent ? request->parent : "/proc/self";
 	AUTOCLOSE int dir = -1;
 	int r;
 
-	if (request->parent) {
-		r = target_open(name, &dir);
-		if (r == TARGET_E_NAME)
-			return read_parent_file(name, ret_map, ret_message);
-	} else {
-		dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		r = dir < 0 ? -errno : 0;
-	}
-	if (r != 0)
-		return message_fail(ret_message, "parent map of %s: it %s", name,
-				    target_reason(r));
+	if (process_open(name, &dir, ret_message) != 0)
+		return -1;
 	r = procmap_read(dir, kind, ret_map);
-	if (r != 0)
-		return message_fail(ret_message, "%s of %s: %s", id_words[kind].map, name,
-				    strerror(-r));
-	if (ret_map->n == 0)
-		return message_fail(
-			ret_message,
-			"%s of %s is not written yet: a child of that user namespace "
-			"can have no map before",
-			id_words[kind].map, name);
-	return 0;
+	if (r == 0)
+		return 0;
+	return message_fail(ret_message, "%s of %s: %s", id_words[kind].map, name,
+			    strerror(-r));
+}
+
+static int read_own(enum id_kind kind, struct idmap *ret_map, char **ret_message)
+{
+	AUTOCLOSE int dir = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = dir < 0 ? -errno : procmap_read(dir, kind, ret_map);
+
+	if (r == 0)
+		return 0;
+	return message_fail(ret_message, "/proc/self/%s: %s", id_words[kind].map,
+			    strerror(-r));
+}
+
+/* "4711" and "fd:3" are processes; a file of such a name is "./4711". */
+static bool names_process(const char *word)
+{
+	const char *digits = word + (strncmp(word, "fd:", 3) == 0 ? 3 : 0);
+
+	return *digits && digits[strspn(digits, "0123456789")] == '\0';
+}
+
+/* A pipe can be read only once, so a FILE that was read for the other kind is not read again. */
+static int read_parent(const struct request *request, enum id_kind kind,
+		       struct idmap maps[ID_KINDS], char **ret_message)
+{
+	struct idmap *map = &maps[kind], *other = &maps[kind == ID_UID];
+	const char *name = request->parent;
+	int r = 0;
+
+	if (!name)
+		r = read_own(kind, map, ret_message);
+	else if (names_process(name))
+		r = read_parent_process(name, kind, map, ret_message);
+	else if (other->n == 0)
+		r = read_parent_file(name, map, ret_message);
+	else
+		*map = *other;
+	if (r != 0 || map->n > 0)
+		return r;
+	return message_fail(ret_message,
+			    "%s of %s is not written yet: a child of that user namespace "
+			    "can have no map before",
+			    id_words[kind].map, name ? name : "/proc/self");
 }
 
 /* The grants of a directory service can be asked only by those who may load its plugin. */
@@ -436,7 +529,7 @@ static int plan_kind(const struct request *request, enum id_kind kind, bool with
 	struct plan_refusal why;
 	int r;
 
-	if (read_parent(request, kind, &answer->parents[kind], ret_message) != 0)
+	if (read_parent(request, kind, answer->parents, ret_message) != 0)
 		return -1;
 	if (request->slice && plan_slice(request, kind, answer, ret_message) != 0)
 		return -1;
@@ -454,17 +547,6 @@ static int plan_kind(const struct request *request, enum id_kind kind, bool with
 	return -1;
 }
 
-static int open_reserve(const struct request *request, struct answer *answer,
-			char **ret_message)
-{
-	if (mapspec_has_base(request->specs, request->n, ID_UID) ||
-	    mapspec_has_base(request->specs, request->n, ID_GID))
-		return message_fail(ret_message,
-				    "--auto chooses the base itself: a MAP beside it has "
-				    "the sign + or -");
-	return reserve_open(request->name, request->hold, &answer->reserve, ret_message);
-}
-
 static int remember(const struct request *request, const struct answer *answer,
 		    char **ret_message)
 {
@@ -473,30 +555,16 @@ static int remember(const struct request *request, const struct answer *answer,
 	return reserve_remember(&answer->reserve, request->name, ret_message);
 }
 
-/* --size is a layout's, so some kind must have one. */
-static int check_size(const struct request *request, char **ret_message)
-{
-	if (request->size == 0 || request->slice)
-		return 0;
-	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
-		if (request->kinds[kind] &&
-		    !mapspec_has_base(request->specs, request->n, kind))
-			return 0;
-	return message_fail(ret_message,
-			    "--size %u is how many inner IDs the layout has, but MAPs "
-			    "without a sign stand in the place of one",
-			    request->size);
-}
-
 int request_plan(const struct request *request, bool with_grants,
 		 struct answer *ret_answer, char **ret_message)
 {
 	__attribute__((cleanup(answer_clear))) struct answer answer = {0};
 
-	if (check_size(request, ret_message) != 0 ||
+	if (request_check(request, ret_message) != 0 ||
 	    find_account(request, &answer.account, ret_message) != 0 ||
 	    load_layouts(request, &answer, ret_message) != 0 ||
-	    (request->slice && open_reserve(request, &answer, ret_message) != 0))
+	    (request->slice && reserve_open(request->name, request->hold, &answer.reserve,
+					    ret_message) != 0))
 		return -1;
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
 		if (request->kinds[kind] &&

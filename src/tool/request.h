@@ -19,11 +19,13 @@ struct request {
 	const char *parent;   /* --parent FILE|PID, NULL: our own namespace */
 	enum layout layout;   /* --layout NAME */
 	bool layout_given;
-	uint32_t size;         /* --size N or --auto=N, 0: all */
-	bool slice;            /* --auto: no layout but a slice that is free */
-	const char *name;      /* --name NAME of the slice, NULL: none */
-	bool hold;             /* lock slices until the answer is cleared */
-	struct mapspec *specs; /* owned */
+	uint32_t size;    /* --size N or --auto=N, 0: all */
+	bool slice;       /* --auto: no layout but a slice that is free */
+	const char *name; /* --name NAME of the slice, NULL: none */
+	bool hold;        /* lock slices until the answer is cleared */
+	bool chain;       /* lookup: one kind alone, and MAPs of other maps may follow */
+	const char *size_option; /* that gave the size */
+	struct mapspec *specs;   /* owned */
 	size_t n;
 };
 
@@ -66,6 +68,13 @@ enum {
  */
 int request_next(struct request *request, int argc, char **argv, const char *shorts,
 		 const struct option *longs, char **ret_message);
+
+/*
+ * Is there an option that nothing comes of? A MAP without sign takes the place of the layout, so
+ * --layout, --size and --auto mean nothing beside it, if all kinds have one. Returns 0, or -1 with
+ * *RET_MESSAGE. request_next() asks this at the end, but for a chain's MAPs.
+ */
+int request_check(const struct request *request, char **ret_message);
 
 /* Add SPEC as the next MAP. Returns 0, or -1 without memory (*RET_MESSAGE is NULL). */
 int request_add(struct request *request, struct mapspec spec, char **ret_message);

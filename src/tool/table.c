@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "table.h"
 
+#include "message.h"
+
 #include <errno.h>
 #include <libsmartcols.h>
 #include <stdarg.h>
@@ -27,6 +29,26 @@ bool table_option(struct table_options *options, int option, const char *argumen
 	}
 }
 
+int table_check(const struct table_options *options, const char *other,
+		char **ret_message)
+{
+	const char *first = options->json         ? "--json"
+			    : options->raw        ? "--raw"
+			    : options->noheadings ? "--noheadings"
+			    : options->columns    ? "-o"
+						  : NULL;
+
+	if (options->json && options->raw)
+		return message_fail(ret_message, "--json and --raw are two shapes of one "
+						 "table: give one of them");
+	if (other && first)
+		return message_fail(ret_message,
+				    "%s is for tables, and %s prints none: give one of "
+				    "them",
+				    first, other);
+	return 0;
+}
+
 static int find_column(const struct table *table, const char *name, size_t len)
 {
 	for (size_t i = 0; i < table->n; i++)
@@ -39,13 +61,16 @@ static int find_column(const struct table *table, const char *name, size_t len)
 static int add_column(struct table *table, size_t column)
 {
 	const struct table_column *wanted = &table->columns[column];
-	struct libscols_column *new = scols_table_new_column(
-		table->table, wanted->name, 0, wanted->right ? SCOLS_FL_RIGHT : 0);
+	int flags =
+		(wanted->right ? SCOLS_FL_RIGHT : 0) | (wanted->wrap ? SCOLS_FL_WRAP : 0);
+	struct libscols_column *new =
+		scols_table_new_column(table->table, wanted->name, 0, flags);
 
 	if (!new)
 		return -ENOMEM;
-	scols_column_set_json_type(new, wanted->number ? SCOLS_JSON_NUMBER
-						       : SCOLS_JSON_STRING);
+	scols_column_set_json_type(new, wanted->number    ? SCOLS_JSON_NUMBER
+					: wanted->boolean ? SCOLS_JSON_BOOLEAN
+							  : SCOLS_JSON_STRING);
 	table->shown[column] = new;
 	return 0;
 }
@@ -92,6 +117,29 @@ int table_new(const char *name, const struct table_column *columns, size_t n,
 	return r;
 }
 
+int table_refuse_columns(const struct table_options *options,
+			 const struct table_column *columns, size_t n, char **ret_message)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	*ret_message = NULL;
+	if (!out)
+		return -1;
+	fprintf(out, "-o '%s': the columns are ", options->columns);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s%s",
+			i == 0       ? ""
+			: i + 1 == n ? " and "
+				     : ", ",
+			columns[i].name);
+	fputs(", each at most once, with commas between", out);
+	if (fclose(out) == 0)
+		*ret_message = text;
+	return -1;
+}
+
 int table_row(struct table *table)
 {
 	table->line = scols_table_new_line(table->table, NULL);
@@ -113,6 +161,34 @@ int table_set(struct table *table, size_t column, const char *format, ...)
 		return -ENOMEM;
 	r = scols_line_set_column_data(table->line, table->shown[column], text);
 	free(text);
+	return r;
+}
+
+static int fill_line(const struct table *table, struct libscols_line *line)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < table->n && r == 0; i++) {
+		const char *text =
+			table->shown[i]
+				? scols_line_get_column_data(line, table->shown[i])
+				: "-";
+
+		if (!text || !*text)
+			r = scols_line_set_column_data(line, table->shown[i], "-");
+	}
+	return r;
+}
+
+static int fill_empty_cells(const struct table *table)
+{
+	struct libscols_iter *iter = scols_new_iter(SCOLS_ITER_FORWARD);
+	struct libscols_line *line;
+	int r = iter ? 0 : -ENOMEM;
+
+	while (r == 0 && scols_table_next_line(table->table, iter, &line) == 0)
+		r = fill_line(table, line);
+	scols_free_iter(iter);
 	return r;
 }
 
@@ -153,7 +229,10 @@ int table_print(const struct table *tables, size_t n, FILE *out)
 		return print_json(tables, n, out);
 	for (size_t i = 0; i < n && r == 0; i++) {
 		scols_table_set_stream(tables[i].table, out);
-		r = scols_print_table(tables[i].table);
+		if (scols_table_is_raw(tables[i].table))
+			r = fill_empty_cells(&tables[i]);
+		if (r == 0)
+			r = scols_print_table(tables[i].table);
 	}
 	return r;
 }

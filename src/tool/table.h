@@ -34,10 +34,19 @@ enum { TABLE_JSON = 0x200, TABLE_RAW, TABLE_NOHEADINGS };
 /* True if OPTION was one of these. */
 bool table_option(struct table_options *options, int option, const char *argument);
 
+/*
+ * A list has one shape: refuse --json beside --raw, and any of these options beside OTHER (an option
+ * that prints no table, "--format"; NULL: none is given). Returns 0, or -1 with *RET_MESSAGE.
+ */
+int table_check(const struct table_options *options, const char *other,
+		char **ret_message);
+
 struct table_column {
 	const char *name; /* heading; in lower case the key in JSON */
 	bool right;       /* aligned to the right */
 	bool number;      /* in JSON */
+	bool boolean;     /* in JSON: true or false */
+	bool wrap;        /* on a terminal, in lines of its own if it is too long */
 };
 #define TABLE_COLUMNS 16U
 
@@ -58,7 +67,13 @@ enum { TABLE_E_COLUMN = 1 }; /* -o names a column that is not there, or one twic
 int table_new(const char *name, const struct table_column *columns, size_t n,
 	      const struct table_options *options, struct table *ret_table);
 
-/* Begin a new row, then set its cells by column; a cell that is not set is empty. */
+/* English for TABLE_E_COLUMN; always returns -1. */
+int table_refuse_columns(const struct table_options *options,
+			 const struct table_column *columns, size_t n,
+			 char **ret_message);
+
+/* Begin a new row, then set its cells by column; a cell that is not set is empty, and "-" in raw
+ * output, whose readers count the words of a line. */
 int table_row(struct table *table);
 int table_set(struct table *table, size_t column, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

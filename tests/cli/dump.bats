@@ -48,8 +48,8 @@ outer IDs as seen from $OURS, the reader's own"
 }
 
 @test "a_size_without_a_layout_is_refused" {
-	run -1 --separate-stderr as alice "$IDMAP" dump --size 10 0:100000:5
-	assert_regex "$stderr" "^idmap: --size 10 .* the layout has, but MAPs without a sign"
+	run -2 --separate-stderr as alice "$IDMAP" dump --size 10 0:100000:5
+	assert_regex "$stderr" "^idmap: --size and MAPs without a sign: they stand in the place of the layout"
 	dump --size 10 u:0:100000:5 --noheadings
 	assert_line --regexp '^uid +0-4 +100000-100004'
 	assert_line --regexp '^gid +1-9 +300000-300008'
@@ -79,9 +79,9 @@ outer IDs as seen from $OURS, the reader's own"
 	dump --format=newuidmap
 	assert_output "newuidmap PID 0 1001 1 1 100000 65536
 newgidmap PID 0 1001 1 1 300000 65536"
-	dump --format=newuidmap 4711 u:0:5:1 g:0:6:1
-	assert_output "newuidmap 4711 0 5 1
-newgidmap 4711 0 6 1"
+	dump --format=newuidmap 1 u:0:5:1 g:0:6:1
+	assert_output "newuidmap 1 0 5 1
+newgidmap 1 0 6 1"
 }
 
 @test "what_the_kernel_form_says_is_what_write_writes" {
@@ -131,7 +131,7 @@ uid 0-9"
 {"type":"gid","inner":0,"outer":1001,"count":1,"source":"own gid"}
 {"type":"gid","inner":1,"outer":300000,"count":65536,"source":"/etc/subgid:1"}'
 	run -0 jq -c '.limits[0] | del(.seen_from)' "$TMPDIR/json"
-	assert_output '{"type":"uid","extents":2,"extents_max":340,"bytes":23,"bytes_max":'"$PAGE}"
+	assert_output '{"type":"uid","written":false,"extents":2,"extents_max":340,"bytes":23,"bytes_max":'"$PAGE}"
 	run -0 jq -r '.limits[1].seen_from' "$TMPDIR/json"
 	assert_output "$OURS, the reader's own"
 }
@@ -236,6 +236,34 @@ outer IDs as seen from the namespace with the map of $TMPDIR/parent"
 	spawn_userns alice
 	run -1 --separate-stderr as alice "$IDMAP" dump --parent "$TARGET" 0:0:1
 	[[ $stderr == "idmap: uid_map of $TARGET is not written yet"* ]]
+}
+
+@test "a_parent_may_be_a_file_of_proc_or_a_pipe" {
+	spawn_userns alice
+	as alice "$IDMAP" "$TARGET"
+	local wanted
+	wanted=$(dump --parent "$TARGET" --noheadings --raw 0:0:1001)
+	assert_equal "$(dump --parent "/proc/$TARGET/uid_map" --noheadings --raw 0:0:1001)" "$wanted"
+	assert_equal "$(dump --parent /dev/stdin --noheadings --raw 0:0:1001 <"/proc/$TARGET/uid_map")" "$wanted"
+	# A pipe, which is read once for both maps.
+	assert_equal "$(tr -s ' ' <"/proc/$TARGET/uid_map" | dump --parent - --noheadings --raw 0:0:1001)" "$wanted"
+	spawn_userns alice
+	run -1 --separate-stderr as alice "$IDMAP" dump --parent "/proc/$TARGET/uid_map" 0:0:1
+	assert_equal "$stderr" "idmap: uid_map of /proc/$TARGET/uid_map is not written yet: a child of that user namespace can have no map before"
+}
+
+@test "a_layout_that_is_asked_for_is_shown_in_place_of_the_live_map" {
+	spawn_userns alice
+	as alice "$IDMAP" "$TARGET" 0:1001:1
+	assert_equal "$(dump "$TARGET" --layout root)" "$(dump)"
+}
+
+@test "json_says_of_each_kind_whether_it_is_written" {
+	spawn_userns alice
+	assert_equal "$(dump --json "$TARGET" | jq -c '[.limits[].written]')" '[false,false]'
+	as alice "$IDMAP" -u "$TARGET" 0:1001:1
+	assert_equal "$(dump --json "$TARGET" | jq -c '[.limits[] | .type, .written]')" '["uid",true,"gid",false]'
+	assert_equal "$(dump --json | jq -c '[.limits[].written]')" '[false,false]'
 }
 
 @test "a_plan_writes_nothing" {

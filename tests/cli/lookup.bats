@@ -103,7 +103,9 @@ SEED=(0:1000000:1000000000 +999:999:1 +1001:1001:1)
 
 @test "an unwritten map maps nothing" {
 	spawn_userns alice
-	assert_answers 1 'unmapped' "$TARGET" 0
+	run -1 --separate-stderr lookup "$TARGET" 0
+	assert_output unmapped
+	assert_equal "$stderr" "idmap: uid_map of $TARGET is not written yet, so that nothing is mapped"
 }
 
 @test "lookup agrees with what the kernel says a file's owner is inside" {
@@ -287,4 +289,29 @@ SEED=(0:1000000:1000000000 +999:999:1 +1001:1001:1)
 @test "output that can't be written is an error" {
 	run -1 --separate-stderr sh -c "seq 100000 | '$IDMAP' lookup 0:0:1000000 - >/dev/full"
 	assert_regex "$stderr" 'No space left'
+}
+
+@test "any option of a layout says that no number is a PID" {
+	assert_answers 0 '100000 100004' --layout root 1 5
+	assert_answers 0 '1001 5' --identity 5 0 5
+	assert_answers 0 '100000 100001' --size 10 1 2
+	assert_refused 2 'one map can.t be both' --layout root fd:3 5
+}
+
+@test "a number that is taken for a PID is explained when there is no such process" {
+	assert_refused 2 "^idmap: '0' is neither .*: of several numbers the first is a process; for IDs of your own plan say --layout root" 0 1 5
+	assert_refused 1 '^idmap: 99999999 is no running process: of several numbers' 99999999 5
+	run -1 --separate-stderr lookup --pid 99999999 5
+	assert_equal "$stderr" 'idmap: 99999999 is no running process'
+}
+
+@test "u and g together are refused, and so is a word beside the dash" {
+	assert_refused 2 '-u and -g' -u -g 0
+	assert_refused 2 '-u and -g' -g -u 0:0:5 0
+	assert_refused 2 "'-' takes the IDs from stdin, and '6' stands" - 6
+}
+
+@test "a name is no ID, and the way to its number is said" {
+	assert_refused 2 "names are not taken: give the number .id -u alice" alice
+	assert_refused 2 "names are not taken: give the number .getent group staff" -g staff
 }

@@ -5,12 +5,15 @@
 
 load ../support
 
-# assert_usage_error PATTERN ARG...: status 2, a message that matches, nothing on stdout.
+# assert_usage_error PATTERN ARG...: status 2, a message that matches, with the way to the help below
+# it, nothing on stdout.
 assert_usage_error() {
 	local pattern=$1
 	shift
 	run -2 --separate-stderr as alice "$IDMAP" "$@"
 	assert_equal "$output" ""
+	assert_regex "$stderr" $'\n'"Try 'idmap( [a-z]+)? --help'\.\$"
+	stderr=${stderr%$'\n'*}
 	# shellcheck disable=SC2053
 	[[ $stderr == $pattern ]] || fail "stderr is: $stderr"
 }
@@ -81,22 +84,22 @@ setup() {
 }
 
 @test "a_bad_value_is_named_with_its_option_and_what_would_work" {
-	assert_usage_error "idmap: --layout tree: not one of root, keep-id, subids, self" dump --layout tree
-	assert_usage_error "idmap: --identity x: *" dump --identity x
-	assert_usage_error "idmap: --identity 9-5: *" dump --identity 9-5
-	assert_usage_error "idmap: --identity 4294967295: *" dump --identity 4294967295
-	assert_usage_error "idmap: --identity 5-: *" dump --identity 5-
-	assert_usage_error "idmap: --format pod: no such form*" dump --format pod
-	assert_usage_error "idmap: --from pod: no such form*" dump --from pod
+	assert_usage_error "idmap: --layout 'tree': not one of root, keep-id, subids, self" dump --layout tree
+	assert_usage_error "idmap: --identity 'x': *" dump --identity x
+	assert_usage_error "idmap: --identity '9-5': *" dump --identity 9-5
+	assert_usage_error "idmap: --identity '4294967295': *" dump --identity 4294967295
+	assert_usage_error "idmap: --identity '5-': *" dump --identity 5-
+	assert_usage_error "idmap: --format 'pod': no such form*" dump --format pod
+	assert_usage_error "idmap: --from 'pod': no such form*" dump --from pod
 	assert_usage_error "idmap: --from lxc: no FILE*" dump --from lxc
-	assert_usage_error "idmap: -o FROB: the columns are *" dump -o FROB
-	assert_usage_error "idmap: -o TYPE,TYPE: *" dump -o TYPE,TYPE
+	assert_usage_error "idmap: -o 'FROB': the columns are *" dump -o FROB
+	assert_usage_error "idmap: -o 'TYPE,TYPE': *" dump -o TYPE,TYPE
 }
 
 @test "sizes_are_whole_numbers_of_ids_and_may_have_a_unit" {
 	local size
 	for size in 0 -1 +5 x 1.5x "" 4294967296 5G 0x10; do
-		assert_usage_error "idmap: --size $size: not a number of IDs from 1 to 4294967295*" \
+		assert_usage_error "idmap: --size '$size': not a number of IDs from 1 to 4294967295, *k, m or g*" \
 			dump "--size=$size"
 	done
 	run -0 as alice "$IDMAP" dump -u --layout subids --size 1k -o COUNT --noheadings
@@ -105,7 +108,7 @@ setup() {
 
 @test "ids_never_have_a_unit" {
 	assert_usage_error "idmap: *1k*" dump 1k:0:1
-	assert_usage_error "idmap: --identity 1k: *" dump --identity 1k
+	assert_usage_error "idmap: --identity '1k': *" dump --identity 1k
 }
 
 @test "a_bad_map_is_named" {
@@ -118,21 +121,21 @@ setup() {
 @test "write_needs_exactly_one_process" {
 	assert_usage_error "idmap: no PID or fd:N*" write
 	assert_usage_error "idmap: no PID or fd:N*" 0:0:1
-	assert_usage_error "idmap: '2': the process is 1 already" 1 2
+	assert_usage_error "idmap: '2': the process is 1 already; a MAP is INNER:OUTER:COUNT*" 1 2
 	assert_usage_error "idmap: '2' stands behind --*" 1 -- 2
 }
 
 @test "what_can_be_no_pid_is_a_usage_error_and_a_pid_without_process_a_failure" {
-	assert_usage_error "idmap: 0 is neither a process ID nor fd:N" 0
-	assert_usage_error "idmap: 007 is neither a process ID nor fd:N" 007
-	assert_usage_error "idmap: 4294967297 is neither a process ID nor fd:N" 4294967297
-	assert_usage_error "idmap: fd:x is neither a process ID nor fd:N" write fd:x
+	assert_usage_error "idmap: '0' is neither a process ID nor fd:N" 0
+	assert_usage_error "idmap: '007' is neither a process ID nor fd:N" 007
+	assert_usage_error "idmap: '4294967297' is neither a process ID nor fd:N" 4294967297
+	assert_usage_error "idmap: 'fd:x' is neither a process ID nor fd:N" write fd:x
 	assert_refused "idmap: 4194305 is no running process" 4194305
 	assert_refused "idmap: fd:99 is not an open descriptor" fd:99
 }
 
 @test "an_unknown_user_is_named" {
-	assert_refused "idmap: --user nobody-here: no such login name or UID" dump --user nobody-here
+	assert_usage_error "idmap: --user 'nobody-here': no such login name or UID" dump --user nobody-here
 }
 
 @test "dump_may_stand_anywhere_before_the_maps_end" {
@@ -158,9 +161,105 @@ setup() {
 }
 
 @test "bytes_of_a_name_do_not_steer_the_terminal" {
-	run -1 --separate-stderr as alice "$IDMAP" dump --user $'\e[2Jx'
+	run -2 --separate-stderr as alice "$IDMAP" dump --user $'\e[2Jx'
 	[[ $stderr != *$'\e'* ]]
-	[[ $stderr == *"[2Jx: no such login name"* ]]
+	[[ $stderr == *"[2Jx': no such login name"* ]]
 	run -1 --separate-stderr as 'DOMAIN\alice' "$IDMAP" dump
 	[[ $stderr == *'no entry for DOMAIN\alice or 1006 in '* ]]
+}
+
+@test "help_and_version_are_verbs_too" {
+	run -0 --separate-stderr "$IDMAP" help
+	assert_equal "$stderr" ""
+	assert_output "$("$IDMAP" --help)"
+	run -0 --separate-stderr "$IDMAP" help lookup
+	assert_equal "$stderr" ""
+	assert_output "$("$IDMAP" lookup --help)"
+	run -0 "$IDMAP" version
+	assert_output "$("$IDMAP" --version)"
+	assert_usage_error "idmap: 'frob' is neither *" help frob
+}
+
+@test "each_verb_points_to_its_help_after_a_usage_error" {
+	local verb
+	for verb in write dump exec check lookup verify ls who doctor; do
+		run -2 --separate-stderr as alice "$IDMAP" "$verb" --frob
+		assert_equal "${stderr##*$'\n'}" "Try 'idmap $verb --help'."
+		run -2 --separate-stderr as alice "$IDMAP" "$verb" --rule= --pid 1 -o X x y
+		assert_equal "$(grep -c '^Try ' <<<"$stderr")" 1
+	done
+}
+
+@test "a_table_has_one_shape" {
+	local verb
+	for verb in dump "lookup 0:0:1 0" "who 0" doctor; do
+		# shellcheck disable=SC2086
+		assert_usage_error "idmap: --json and --raw are two shapes *" $verb --json --raw
+	done
+	assert_usage_error "idmap: --json is for tables, and --format prints none*" dump -u --json --format kernel
+	assert_usage_error "idmap: --raw is for tables, *" dump -u --raw --format kernel
+	assert_usage_error "idmap: -o is for tables, *" dump -u -o INNER --format kernel
+}
+
+@test "a_word_that_dump_would_not_look_at_is_refused" {
+	assert_usage_error "idmap: 'extra' is neither a process ID nor fd:N" dump 0:1:1 extra
+	assert_usage_error "idmap: 'x' is neither *" dump --layout self x
+	assert_usage_error "idmap: 'x' is neither *" dump --user bob x
+	assert_usage_error "idmap: '2': the process is 1 already*" dump 0:1:1 1 2
+	assert_refused "idmap: 99999999 is no running process" dump 0:1:1 99999999
+	assert_refused "idmap: 999999 is no running process" dump --layout self 999999
+}
+
+@test "a_size_behind_auto_is_joined_on" {
+	local verb
+	for verb in dump exec; do
+		assert_usage_error "idmap: --auto 4k: a size is joined on with =: --auto=4k" "$verb" --auto 4k
+		assert_usage_error "idmap: --auto 4096: *" "$verb" --auto 4096 -- true
+		assert_usage_error "idmap: --auto=N and --size N both say the size*" "$verb" --auto=10 --size 5
+		assert_usage_error "idmap: --auto=N and --size N both say the size*" "$verb" --size=5 --auto=5
+	done
+}
+
+@test "a_layout_or_size_that_maps_take_the_place_of_is_refused" {
+	local verb
+	for verb in "write 1" dump "exec" "verify 1" "lookup 0"; do
+		# shellcheck disable=SC2086
+		assert_usage_error "idmap: --layout and MAPs without a sign: *" $verb --layout root 0:1001:1
+		# shellcheck disable=SC2086
+		assert_usage_error "idmap: --size and MAPs without a sign: *" $verb --size 5 0:1001:1
+	done
+	assert_usage_error "idmap: --auto chooses the base itself*" dump --auto 0:1001:1
+	run -0 as alice "$IDMAP" dump --layout self +5:5:1 u:0:1001:1
+	run -0 as alice "$IDMAP" dump -g --layout self u:0:1001:1
+}
+
+@test "three_numbers_that_are_no_map_are_told_its_form" {
+	assert_usage_error "*a MAP is INNER:OUTER:COUNT with colons, such as 0:1:1" dump "0 1 1"
+	assert_usage_error "*a MAP is INNER:OUTER:COUNT with colons, such as 0:1:1" 1 0 1001 1
+	assert_usage_error "*INNER:OUTER:COUNT with colons, such as 0:1:1" 1 0-1000:1001
+	assert_usage_error "*a MAP is INNER:OUTER:COUNT with colons, such as 0:1:1" verify 1 0,1,1
+}
+
+@test "what_can_be_no_process_is_a_usage_error_of_every_verb" {
+	local verb
+	for verb in write dump verify doctor "lookup --pid"; do
+		# shellcheck disable=SC2086
+		assert_usage_error "idmap: '0' is neither a process ID nor fd:N*" $verb 0 $([[ $verb == look* ]] && echo 5)
+		# shellcheck disable=SC2086
+		assert_usage_error "idmap: '' is neither *" $verb '' $([[ $verb == look* ]] && echo 5)
+	done
+}
+
+@test "a_descriptor_of_an_ended_process_is_said_to_be_one" {
+	local verb
+	sleep 0.05 &
+	exec 7<"/proc/$!"
+	wait "$!"
+	for verb in write dump verify "lookup --pid"; do
+		# shellcheck disable=SC2086
+		assert_refused "idmap: fd:7: the process has ended" $verb fd:7 $([[ $verb == look* ]] && echo 5)
+	done
+	run -1 --separate-stderr as alice "$IDMAP" doctor fd:7
+	assert_output --partial "fd:7: the process has ended"
+	exec 7<&-
 }

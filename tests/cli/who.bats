@@ -41,13 +41,13 @@ uid 165535 bob 1 /etc/subuid:3'
 	who 1001
 	assert_success
 	assert_output 'uid 1001 alice 0 passwd
-gid 1001 alice  group'
+gid 1001 alice - group'
 }
 
 @test "a group that has the ID has no inner ID" {
 	who -g 2004
 	assert_success
-	assert_output 'gid 2004 extra  group'
+	assert_output 'gid 2004 extra - group'
 }
 
 @test "u and g limit the answer to one kind and both are the default" {
@@ -71,7 +71,7 @@ uid 300009 dora 10 /etc/subuid:4'
 	who -u 100000
 	assert_success
 	assert_output 'uid 100000 alice 1 /etc/subuid:2
-uid 100000 ghost  /etc/subuid:5'
+uid 100000 ghost - /etc/subuid:5'
 }
 
 @test "a login name of a directory service is one owner" {
@@ -123,10 +123,10 @@ assert [(r["type"], r["id"], r["inner"]) for r in rows] == [("uid", 100000, 1), 
 	local word
 	for word in '' x +1 0x10 010 '1 ' 4294967295 4294967296; do
 		run -2 --separate-stderr as bob "$IDMAP" who -- "$word"
-		[[ $stderr == "idmap: ID \"$word\" "* ]] || fail "$stderr"
+		[[ $stderr == "idmap: ID '$word'"* ]] || fail "$stderr"
 	done
 	run -2 --separate-stderr as bob "$IDMAP" who
-	assert_equal "$stderr" 'idmap: no ID: whose shall be found?'
+	assert_regex "$stderr" '^idmap: no ID: whose shall be found[?]'
 	run -2 --separate-stderr as bob "$IDMAP" who -o WHO,X 5
 	assert_regex "$stderr" 'the columns are TYPE, ID, WHO, INNER and SOURCE'
 }
@@ -150,7 +150,7 @@ assert [(r["type"], r["id"], r["inner"]) for r in rows] == [("uid", 100000, 1), 
 	echo 'subid: sss' >>/etc/nsswitch.conf
 	run -1 --separate-stderr as bob "$IDMAP" who 100000
 	sed -i /^subid/d /etc/nsswitch.conf
-	assert_regex "$stderr" '^idmap: /etc/nsswitch.conf has the grants in the service "sss"'
+	assert_regex "$stderr" "^idmap: /etc/nsswitch.conf has the grants in the service 'sss'"
 }
 
 @test "live namespaces that map the ID are shown with the inner ID, below who may" {
@@ -175,4 +175,18 @@ uid 100009 user:[$ns] 14 /proc/$TARGET/uid_map"
 	run -1 --separate-stderr "$IDMAP" who -u --noheadings --raw -o INNER 900003
 	assert_output 3
 	assert_regex "$stderr" 'nobody may use 900003'
+}
+
+@test "IDs come from stdin too, one a line, and a bad one is named by its line" {
+	run --separate-stderr who -u - < <(printf '1001\n100000\n')
+	assert_line 'uid 1001 alice 0 passwd'
+	assert_line --partial 'uid 100000 alice 1 /etc/subuid:'
+	run -1 --separate-stderr as bob "$IDMAP" who - < <(printf '1001\nalice\n')
+	assert_equal "$output" ''
+	assert_regex "$stderr" "^idmap: stdin:2: 'alice' "
+}
+
+@test "a name is no ID, and the way to its number is said" {
+	run -2 --separate-stderr as bob "$IDMAP" who alice
+	assert_regex "$stderr" "^idmap: ID 'alice': names are not taken: give the number .id -u alice."
 }
