@@ -136,12 +136,13 @@ static int examine(struct shown *shown, const char *target)
 {
 	__attribute__((cleanup(findings_clear))) struct findings findings = {0};
 	const struct table_options *options = &shown->options;
+	int status = COMMAND_FAILED, r = doctor_examine(target, &findings);
 	char *message;
-	int r;
 
-	r = doctor_examine(target, &findings);
 	if (r != 0 && target)
-		return command_fail(process_refuse(target, r, &message), message);
+		status = process_refuse(target, r, &message);
+	if (r != 0 && target)
+		return command_fail(status, message);
 	if (r != 0)
 		return command_fail(COMMAND_FAILED, strdup(target_reason(r)));
 	shown->fixes_below = !options->json && !options->raw && !options->columns;

@@ -329,7 +329,7 @@ static int add_limits(const struct dump *dump, enum id_kind kind, const char *se
 		r = table_set(table, LIMIT_TYPE, "%s", id_words[kind].word);
 	if (r == 0)
 		r = table_set(table, WRITTEN, "%s",
-			      !dump->planned && map->n > 0 ? "true" : "false");
+			      !dump->planned && map->n > 0 ? "1" : "0");
 	if (r == 0)
 		r = table_set(table, EXTENTS, "%zu", map->n);
 	if (r == 0)

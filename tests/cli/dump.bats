@@ -238,15 +238,21 @@ outer IDs as seen from the namespace with the map of $TMPDIR/parent"
 	[[ $stderr == "idmap: uid_map of $TARGET is not written yet"* ]]
 }
 
+# show ARG...: idmap dump as alice, for a pipe.
+show() {
+	as alice "$IDMAP" dump "$@"
+}
+
 @test "a_parent_may_be_a_file_of_proc_or_a_pipe" {
 	spawn_userns alice
 	as alice "$IDMAP" "$TARGET"
 	local wanted
-	wanted=$(dump --parent "$TARGET" --noheadings --raw 0:0:1001)
-	assert_equal "$(dump --parent "/proc/$TARGET/uid_map" --noheadings --raw 0:0:1001)" "$wanted"
-	assert_equal "$(dump --parent /dev/stdin --noheadings --raw 0:0:1001 <"/proc/$TARGET/uid_map")" "$wanted"
+	wanted=$(show --parent "$TARGET" --noheadings --raw 0:0:1001)
+	assert_regex "$wanted" '^uid 0 0 1 MAP'
+	assert_equal "$(show --parent "/proc/$TARGET/uid_map" --noheadings --raw 0:0:1001)" "$wanted"
+	assert_equal "$(show --parent /dev/stdin --noheadings --raw 0:0:1001 <"/proc/$TARGET/uid_map")" "$wanted"
 	# A pipe, which is read once for both maps.
-	assert_equal "$(tr -s ' ' <"/proc/$TARGET/uid_map" | dump --parent - --noheadings --raw 0:0:1001)" "$wanted"
+	assert_equal "$(tr -s ' ' <"/proc/$TARGET/uid_map" | show --parent - --noheadings --raw 0:0:1001)" "$wanted"
 	spawn_userns alice
 	run -1 --separate-stderr as alice "$IDMAP" dump --parent "/proc/$TARGET/uid_map" 0:0:1
 	assert_equal "$stderr" "idmap: uid_map of /proc/$TARGET/uid_map is not written yet: a child of that user namespace can have no map before"
@@ -255,15 +261,15 @@ outer IDs as seen from the namespace with the map of $TMPDIR/parent"
 @test "a_layout_that_is_asked_for_is_shown_in_place_of_the_live_map" {
 	spawn_userns alice
 	as alice "$IDMAP" "$TARGET" 0:1001:1
-	assert_equal "$(dump "$TARGET" --layout root)" "$(dump)"
+	assert_equal "$(show "$TARGET" --layout root)" "$(show)"
 }
 
 @test "json_says_of_each_kind_whether_it_is_written" {
 	spawn_userns alice
-	assert_equal "$(dump --json "$TARGET" | jq -c '[.limits[].written]')" '[false,false]'
+	assert_equal "$(show --json "$TARGET" | jq -c '[.limits[].written]')" '[false,false]'
 	as alice "$IDMAP" -u "$TARGET" 0:1001:1
-	assert_equal "$(dump --json "$TARGET" | jq -c '[.limits[] | .type, .written]')" '["uid",true,"gid",false]'
-	assert_equal "$(dump --json | jq -c '[.limits[].written]')" '[false,false]'
+	assert_equal "$(show --json "$TARGET" | jq -c '[.limits[] | .type, .written]')" '["uid",true,"gid",false]'
+	assert_equal "$(show --json | jq -c '[.limits[].written]')" '[false,false]'
 }
 
 @test "a_plan_writes_nothing" {

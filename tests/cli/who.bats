@@ -178,7 +178,7 @@ uid 100009 user:[$ns] 14 /proc/$TARGET/uid_map"
 }
 
 @test "IDs come from stdin too, one a line, and a bad one is named by its line" {
-	run --separate-stderr who -u - < <(printf '1001\n100000\n')
+	run -0 --separate-stderr as bob "$IDMAP" who --raw -u - < <(printf '1001\n100000\n')
 	assert_line 'uid 1001 alice 0 passwd'
 	assert_line --partial 'uid 100000 alice 1 /etc/subuid:'
 	run -1 --separate-stderr as bob "$IDMAP" who - < <(printf '1001\nalice\n')
