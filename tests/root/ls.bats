@@ -204,6 +204,7 @@ findings() {
 		bob - 1002 1 0:200500:10,10:1002:1 -
 		theirs - 1001 1 0:1002:1,1:1005:2 -
 		nested good 0 1 0:0:1 -
+		roots - 0 1 0:200990:10 -
 	END
 	run -1 findings -u
 	assert_output - <<-END
