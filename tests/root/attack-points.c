@@ -464,6 +464,11 @@ int main(int argc, char **argv)
 		what++;
 	if (argc != 3 || what == WHATS || pipe2(ready, O_CLOEXEC) < 0)
 		return 2;
+#ifdef __SANITIZE_ADDRESS__
+	/* Most calls are then the sanitizer's, which tries for ever what we let fail. */
+	puts("# built with a sanitizer: no points of the helper's own");
+	return 0;
+#endif
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
 		size_t points = run_once(argv[2], &scenarios[i], what, 0);
