@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "account.h"
 
-#include "../trusted/subid.h"
 #include "../trusted/textfile.h"
 
 #include <errno.h>
@@ -83,6 +82,8 @@ int grants_load(const struct account *account, enum id_kind kind,
 	reader = (struct subid_reader){.at = file.text, .end = file.text + file.len};
 	while (r == 0 && subid_next(&reader, &owner, &line))
 		r = grants_add(&grants, &line, reader.line);
+	if (grants.n == 0)
+		grants.void_line = grants_find_void(file.text, file.len, &owner);
 	textfile_unmap(&file);
 	if (r != 0) {
 		grants_clear(&grants);
@@ -91,6 +92,68 @@ int grants_load(const struct account *account, enum id_kind kind,
 	idset_seal(&grants.set);
 	*ret_grants = grants;
 	return 0;
+}
+
+const char *grants_reason(int error)
+{
+	if (error == -EACCES)
+		return "Permission denied: as root: chmod 644 it; as it is, only helpers "
+		       "that are setuid root can read it";
+	return textfile_reason(error);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Is TEXT[0..LEN) OWNER, but for blanks around it? */
+static bool names(const char *text, size_t len, const char *owner)
+{
+	while (len > 0 && is_blank(*text))
+		text++, len--;
+	while (len > 0 && is_blank(text[len - 1]))
+		len--;
+	return len > 0 && len == strlen(owner) && memcmp(text, owner, len) == 0;
+}
+
+static const char *void_reason(const char *text, size_t len, size_t owner_len)
+{
+	static const char *const reasons[] = {
+		[SUBID_E_LENGTH] = "a line of 1024 bytes or more",
+		[SUBID_E_FIELDS] = "not of the form OWNER:START:COUNT",
+		[SUBID_E_START] = "START is no plain number",
+		[SUBID_E_COUNT] = "COUNT is no plain number",
+		[SUBID_E_ZERO] = "COUNT is 0",
+		[SUBID_E_RANGE] = "the range passes the largest ID",
+	};
+	struct subid_line line;
+	int r = subid_parse(text, len, &line);
+
+	if (is_blank(text[0]) || is_blank(text[owner_len - 1]))
+		return "a blank is part of the name";
+	return r > 0 ? reasons[r] : NULL;
+}
+
+struct void_line grants_find_void(const char *text, size_t len,
+				  const struct subid_owner *owner)
+{
+	struct void_line found = {0};
+	char number[sizeof("4294967295")];
+
+	snprintf(number, sizeof(number), "%u", owner->uid);
+	for (const char *at = text, *end = text + len; at < end && !found.reason;) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		size_t line_len = (size_t)((newline ? newline : end) - at);
+		const char *colon = memchr(at, ':', line_len);
+		size_t owner_len = colon ? (size_t)(colon - at) : line_len;
+
+		found.line++;
+		if (names(at, owner_len, owner->name) || names(at, owner_len, number))
+			found.reason = void_reason(at, line_len, owner_len);
+		at += line_len + (newline != NULL);
+	}
+	return found.reason ? found : (struct void_line){0};
 }
 
 void grants_clear(struct grants *grants)

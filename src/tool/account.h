@@ -9,6 +9,7 @@
  */
 
 #include "../trusted/idset.h"
+#include "../trusted/subid.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -33,19 +34,33 @@ struct grant_line {
 	size_t line; /* in the file, from 1 */
 };
 
+/* A line that names an owner but grants nothing. */
+struct void_line {
+	size_t line;        /* in the file, from 1; 0: there is none */
+	const char *reason; /* "COUNT is no plain number"; static */
+};
+
 /* One kind's grants of one account. */
 struct grants {
 	const char *path;         /* the file that was read */
 	struct grant_line *lines; /* owned, in file order */
 	size_t n;
-	struct idset set; /* the same IDs as a set, sealed */
+	struct idset set;           /* the same IDs as a set, sealed */
+	struct void_line void_line; /* if N is 0 */
 };
 
-/* Returns 0, a TEXTFILE_E_* (textfile_reason() words both), or -errno. */
+/* Returns 0, a TEXTFILE_E_* (grants_reason() words both), or -errno. */
 int grants_load(const struct account *account, enum id_kind kind,
 		struct grants *ret_grants);
 
 void grants_clear(struct grants *grants);
+
+/* The reason why a file of grants can't be read, as the end of a sentence, with what would work. */
+const char *grants_reason(int error);
+
+/* The first line of TEXT whose owner, blanks aside, is OWNER, and which grants him nothing. */
+struct void_line grants_find_void(const char *text, size_t len,
+				  const struct subid_owner *owner);
 
 /*
  * Where a new grant of 65536 IDs could start: behind every range of KIND's file, and not below

@@ -18,7 +18,8 @@ static const char usage[] =
 	"\n"
 	"Find what is wrong with /etc/subuid and /etc/subgid, or with FILEs; one whose "
 	"name\n"
-	"has \"gid\" in it is read as a subgid file. Nothing is ever written.\n"
+	"has \"gid\" in it is read as a subgid file, - is stdin. Nothing is ever "
+	"written.\n"
 	"\n"
 	"      --rule NAME         only this rule, and others named so\n"
 	"      --no-rule NAME      without this rule\n"
@@ -75,9 +76,10 @@ static int take_rule(struct lint *lint, bool on, char **ret_message)
 	enum lint_rule rule = lint_rule_find(optarg);
 
 	if (rule == LINT_RULES)
-		return message_fail(ret_message,
-				    "%s %s: no such rule; idmap check --help lists them",
-				    on ? "--rule" : "--no-rule", optarg);
+		return message_fail(
+			ret_message,
+			"%s '%s': no such rule; idmap check --help lists them",
+			on ? "--rule" : "--no-rule", optarg);
 	/* The first one named takes the place of all. */
 	if (on && !lint->each)
 		memset(lint->on, 0, sizeof(lint->on));

@@ -131,8 +131,8 @@ static int read_from(struct dump *dump, char **ret_message)
 
 	if (input_read(dump->file, &text, &len, ret_message) != 0)
 		return -1;
-	r = dialect_read(dump->from, text ? text : "", len, (size_t)sysconf(_SC_PAGESIZE),
-			 &read, &why);
+	r = dialect_read(dump->from, text, len, (size_t)sysconf(_SC_PAGESIZE), &read,
+			 &why);
 	if (r != 0)
 		*ret_message = r < 0 ? NULL : dialect_explain(dump->from, name, r, &why);
 	else

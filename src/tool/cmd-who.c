@@ -257,7 +257,7 @@ static int open_grants(const struct who *who, enum id_kind kind,
 	if (r == 0 || r == -ENOENT)
 		return 0;
 	return message_fail(ret_message, "%s: %s", id_words[kind].grants,
-			    textfile_reason(r));
+			    grants_reason(r));
 }
 
 static int ask(struct who *who, char **ret_message)

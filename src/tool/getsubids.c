@@ -11,6 +11,7 @@
 #include "../trusted/setting.h"
 #include "../trusted/subid.h"
 #include "../trusted/textfile.h"
+#include "account.h"
 
 #include <bsd/vis.h>
 #include <err.h>
@@ -79,6 +80,7 @@ static int list(const char *name, enum id_kind kind)
 	const char *path = id_words[kind].grants;
 	char service[64], safe[4 * 64 + 1];
 	struct subid_owner owner = {0};
+	struct void_line line;
 	struct textfile file;
 	size_t n;
 	int r = find_owner(name, &owner);
@@ -96,13 +98,17 @@ static int list(const char *name, enum id_kind kind)
 	}
 	r = textfile_map(path, O_NOFOLLOW, &file);
 	if (r != 0) {
-		warnx("%s: %s", path, textfile_reason(r));
+		warnx("%s: %s", path, grants_reason(r));
 		return NOT_LOOKED_UP;
 	}
 	n = print_ranges(&file, &owner);
+	line = grants_find_void(file.text, file.len, &owner);
 	textfile_unmap(&file);
 	if (n > 0)
 		return FOUND;
+	if (line.line > 0)
+		warnx("%s:%zu names %s but grants nothing (%s): run idmap check", path,
+		      line.line, safe, line.reason);
 	warnx("%s has no ranges in %s", safe, path);
 	return NO_RANGES;
 }

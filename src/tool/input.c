@@ -4,7 +4,6 @@
 #include "message.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,31 +21,38 @@ static int fail(const char *path, char **ret_message)
 			    strerror(errno));
 }
 
+static int read_all(FILE *file, FILE *copy)
+{
+	char bytes[65536];
+	size_t n;
+
+	while ((n = fread(bytes, 1, sizeof(bytes), file)) > 0)
+		fwrite(bytes, 1, n, copy);
+	return ferror(file) ? -1 : 0;
+}
+
 int input_read(const char *path, char **ret_text, size_t *ret_len, char **ret_message)
 {
-	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re"), *copy;
 	char *text = NULL;
-	size_t room = 0;
-	ssize_t len;
-	bool failed;
+	size_t len = 0;
+	int r;
 
 	if (!file)
 		return fail(path, ret_message);
-	errno = 0;
-	len = getdelim(&text, &room, '\0', file);
-	failed = len < 0 && errno != 0;
-	if (failed)
+	copy = open_memstream(&text, &len);
+	r = copy ? read_all(file, copy) : -1;
+	if (r != 0)
 		fail(path, ret_message);
 	if (file != stdin)
 		fclose(file);
-	if (failed) {
+	if (copy && fclose(copy) != 0 && r == 0)
+		r = fail(path, ret_message);
+	if (r != 0) {
 		free(text);
-		return -1;
+		return r;
 	}
-	/* An empty file leaves a buffer without text. */
-	if (len < 0 && text)
-		*text = '\0';
 	*ret_text = text;
-	*ret_len = len < 0 ? 0 : (size_t)len;
+	*ret_len = len;
 	return 0;
 }

@@ -12,6 +12,5 @@
 /* How messages call PATH: "stdin" for "-". */
 const char *input_name(const char *path);
 
-/* Read all of PATH; a NUL byte ends it, and is kept for the reader to stumble on. The caller frees
- * *RET_TEXT, *RET_LEN bytes and a NUL behind them. Returns 0, or -1 with *RET_MESSAGE. */
+/* Read all of PATH. The caller frees *RET_TEXT, *RET_LEN bytes and a NUL behind them. Returns 0, or -1 with *RET_MESSAGE. */
 int input_read(const char *path, char **ret_text, size_t *ret_len, char **ret_message);

@@ -2,11 +2,13 @@
 #include "lint-parts.h"
 
 #include "../trusted/setting.h"
+#include "input.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 /* Settings */
@@ -92,10 +94,43 @@ static int check_system_file(struct lint *lint, size_t file)
 	return r;
 }
 
+/* A pipe in the shape of a mapped file, which lives as long as the findings point into it. */
+static int map_stdin(struct textfile *ret_file)
+{
+	char *text = NULL, *message = NULL;
+	void *map = NULL;
+	size_t len;
+
+	if (input_read("-", &text, &len, &message) != 0) {
+		free(message);
+		return -EIO;
+	}
+	if (len > 0)
+		map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+	if (map == MAP_FAILED) {
+		free(text);
+		return -ENOMEM;
+	}
+	if (len > 0)
+		memcpy(map, text, len);
+	free(text);
+	*ret_file = (struct textfile){len > 0 ? map : "", len};
+	return 0;
+}
+
+static int map_file(struct lint_file *file)
+{
+	if (strcmp(file->path, "-") != 0)
+		return textfile_map(file->path, O_NOFOLLOW, &file->file);
+	file->path = input_name(file->path);
+	return map_stdin(&file->file);
+}
+
 static int open_file(struct lint *lint, size_t file)
 {
 	struct lint_file *new = &lint->files[file];
-	int e = textfile_map(new->path, O_NOFOLLOW, &new->file), r = 0;
+	int e = map_file(new), r = 0;
 
 	if (e == -ELOOP) {
 		r = note_file(lint, file, LINT_SYMLINK, 0);

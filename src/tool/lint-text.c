@@ -2,6 +2,7 @@
 #include "lint-parts.h"
 
 #include <bsd/vis.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,18 @@ static void say_owner(const struct saying *say, const char *line)
 static void say_range(FILE *out, struct range range)
 {
 	fprintf(out, "%u..%u", range.start, lint_last(range));
+}
+
+/* newuidmap that is setuid root opens the file before it drops root. */
+static const char denied_reason[] =
+	"helpers that are setuid root read it all the same, to those with file "
+	"capabilities, "
+	"which read as the caller, it grants nothing; chmod 644 serves both";
+
+static bool is_denied(const struct lint_finding *finding)
+{
+	return finding->rule == LINT_UNREADABLE &&
+	       (int)(int64_t)finding->value == -EACCES;
 }
 
 static void say_unreadable(const struct saying *say)
@@ -289,5 +302,6 @@ void lint_say(const struct lint *lint, const struct lint_finding *finding, FILE 
 	if (finding->more > 0)
 		fprintf(out, " (as on %zu more line%s)", finding->more,
 			finding->more == 1 ? "" : "s");
-	fprintf(out, ": %s", lint_rules[finding->rule].reason);
+	fprintf(out, ": %s",
+		is_denied(finding) ? denied_reason : lint_rules[finding->rule].reason);
 }

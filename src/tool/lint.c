@@ -12,7 +12,7 @@ const char *const lint_severities[] = {
 
 const struct lint_rule_words lint_rules[LINT_RULES] = {
 	[LINT_UNREADABLE] = {"unreadable", LINT_ERROR,
-			     "a file that the helpers can't read grants nothing"},
+			     "it grants nothing"},
 	[LINT_SYMLINK] = {"symlink", LINT_ERROR,
 			  "the helpers follow none, so nothing in it is granted"},
 	[LINT_WRITABLE] =

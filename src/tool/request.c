@@ -7,6 +7,7 @@
 #include "../trusted/textfile.h"
 #include "input.h"
 #include "message.h"
+#include "noentry.h"
 #include "process.h"
 #include "writer.h"
 
@@ -300,7 +301,7 @@ static int read_parent_file(const char *path, struct idmap *ret_map, char **ret_
 	if (r != 0)
 		message_fail(ret_message, "--parent %s", why ? why : path);
 	free(why);
-	if (r == 0 && idmap_parse(text ? text : "", len, ret_map) != 0)
+	if (r == 0 && idmap_parse(text, len, ret_map) != 0)
 		r = message_fail(ret_message,
 				 "--parent %s: not in the form of /proc/PID/uid_map, "
 				 "a line INNER OUTER COUNT for each of up to %u extents",
@@ -382,9 +383,9 @@ static int check_service(char **ret_message)
 	if (setting_subid_service(file.text, file.len, service))
 		r = message_fail(
 			ret_message,
-			"%s has the grants in the service \"%s\" (its line subid:), "
+			"%s has the grants in the service '%s' (its line subid:), "
 			"which can't be asked here; /etc/subuid and /etc/subgid count "
-			"only with \"subid: files\" or without that line",
+			"only with 'subid: files' or without that line",
 			path, service);
 	textfile_unmap(&file);
 	return r;
@@ -407,32 +408,8 @@ static int need_grants(struct answer *answer, enum id_kind kind, char **ret_mess
 	}
 	if (r != 0)
 		return message_fail(ret_message, "%s: %s", id_words[kind].grants,
-				    textfile_reason(r));
+				    grants_reason(r));
 	return 0;
-}
-
-/* Names all files that lack an entry, and one command for all of them. */
-static int fail_no_entry(const struct account *account, const bool lacks[ID_KINDS],
-			 char **ret_message)
-{
-	bool both = lacks[ID_UID] && lacks[ID_GID];
-	enum id_kind kind = lacks[ID_UID] ? ID_UID : ID_GID;
-	char options[ID_KINDS][48] = {"", ""};
-
-	for (enum id_kind k = ID_UID; k <= ID_GID; k++) {
-		uint32_t start = grants_free_start(k);
-
-		if (lacks[k])
-			snprintf(options[k], sizeof(options[k]), " --add-sub%ss %u-%u",
-				 id_words[k].word, start, start + GRANT_USUAL - 1);
-	}
-	return message_fail(ret_message,
-			    "no entry for %s or %u in %s%s%s: root can add one with\n"
-			    "  usermod%s%s %s",
-			    account->name, account->uid, id_words[kind].grants,
-			    both ? " and none in " : "",
-			    both ? id_words[ID_GID].grants : "", options[ID_UID],
-			    options[ID_GID], account->name);
 }
 
 static uint32_t own_id(const struct account *account, enum id_kind kind)
@@ -461,7 +438,8 @@ static int load_layouts(const struct request *request, struct answer *answer,
 		lacks[kind] = answer->grants[kind].n == 0;
 	}
 	if (lacks[ID_UID] || lacks[ID_GID])
-		return fail_no_entry(&answer->account, lacks, ret_message);
+		return noentry_explain(&answer->account, lacks, answer->grants,
+				       ret_message);
 	return 0;
 }
 

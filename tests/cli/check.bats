@@ -337,7 +337,7 @@ fixes_to() {
 	run -1 as alice "$IDMAP" check --rule zero-count --rule trailing-blank --no-rule zero-count
 	refute_output --partial zero-count
 	run -2 as alice "$IDMAP" check --rule frob
-	assert_output --partial '--rule frob: no such rule'
+	assert_output --partial "--rule 'frob': no such rule"
 }
 
 @test "strict_makes_warnings_fail_and_notes_not" {
@@ -390,4 +390,17 @@ fixes_to() {
 	for rule in $("$IDMAP" check --help | sed '1,/^Rules:/d' | awk '{ print $1 }'); do
 		grep -qx "\.It Cm $rule" "$IDMAP_SRCDIR/man/idmap.1" || fail "$rule"
 	done
+}
+
+@test "a_file_that_only_root_may_read_is_said_to_grant_to_setuid_helpers" {
+	install -m 600 /dev/null "$TMPDIR/closed"
+	run -1 --separate-stderr as alice "$IDMAP" check "$TMPDIR/closed"
+	assert_output --regexp 'Permission denied: helpers that are setuid root read it all the same, to those with file capabilities, .* it grants nothing'
+}
+
+@test "stdin_is_a_file_too" {
+	run -1 --separate-stderr as alice "$IDMAP" check - < <(printf 'alice:1:1\nalice:0:0\0\n')
+	assert_line --partial 'stdin:2:'
+	run -1 --separate-stderr as alice "$IDMAP" check --fix - < <(printf 'alice:70000:65536 # mine\n')
+	assert_line 'alice:70000:65536'
 }

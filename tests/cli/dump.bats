@@ -286,3 +286,49 @@ show() {
 	dump --layout self --user bob
 	assert_line "uid  0     1002      1 own uid"
 }
+
+@test "a_line_that_was_meant_to_grant_is_named_with_what_is_wrong" {
+	local line
+	for line in 'alice:100000:65536 # mine' $'alice:100000:65536\r' 'alice:100000-165535' \
+		'alice :100000:65536' ' 1001:100000:65536' alice 'alice:0100000:1' 'alice:1:0'; do
+		grant_uid '# comment' "$line"
+		run -1 --separate-stderr as alice "$IDMAP" dump
+		assert_regex "$stderr" '^idmap: /etc/subuid:2 names alice but grants nothing \(.+\): run idmap check$'
+	done
+	grant_gid 'alice:1:0'
+	run -1 --separate-stderr as alice "$IDMAP" dump
+	assert_regex "$stderr" $'/etc/subuid:2 .*\n/etc/subgid:1 names alice but grants nothing .COUNT is 0.'
+	# What grants nothing is no matter beside a line that grants.
+	grant_uid 'alice:1:0' alice:100000:65536
+	grant_gid alice:300000:65536
+	run -0 --separate-stderr as alice "$IDMAP" dump
+	assert_equal "$stderr" ''
+	grant_uid 'alicex:1:0' '#alice:1:1'
+	run -1 --separate-stderr as alice "$IDMAP" dump
+	assert_regex "$stderr" '^idmap: no entry for alice '
+}
+
+@test "a_file_of_grants_that_is_not_there_is_made_first" {
+	rm /etc/subuid
+	run -1 --separate-stderr as alice "$IDMAP" dump
+	assert_regex "$stderr" '/etc/subuid does not exist; root can add one with'
+	local command=${stderr##*$'\n'}
+	assert_regex "$command" '^  touch /etc/subuid; usermod --add-subuids [0-9-]+ alice$'
+	sh -c "$command"
+	dump
+	assert_line --partial /etc/subuid:1
+	install -m 644 /dev/null /etc/subuid
+}
+
+@test "who_has_no_account_is_not_told_of_usermod" {
+	run -1 --separate-stderr setpriv --reuid 5555 --regid 5555 --clear-groups --inh-caps=-all "$IDMAP" dump
+	assert_regex "$stderr" 'UID 5555 has no account in passwd'
+	refute_regex "$stderr" usermod
+}
+
+@test "a_file_of_grants_that_only_root_may_read_is_said_to_be_one" {
+	chmod 600 /etc/subuid
+	run -1 --separate-stderr as alice "$IDMAP" dump
+	chmod 644 /etc/subuid
+	assert_equal "$stderr" "idmap: /etc/subuid: Permission denied: as root: chmod 644 it; as it is, only helpers that are setuid root can read it"
+}

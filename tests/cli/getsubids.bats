@@ -70,3 +70,10 @@ alike() {
 @test "a_full_disk_is_a_failure" {
 	run -2 bash -c "'$OURS' alice >/dev/full"
 }
+
+@test "a_line_that_was_meant_to_grant_is_named" {
+	grant_uid 'alice:100000:65536 # mine'
+	run -1 --separate-stderr "$OURS" alice
+	assert_equal "$output" ''
+	assert_regex "$stderr" '/etc/subuid:1 names alice but grants nothing .COUNT is no plain number.: run idmap check'
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "noentry.h"
+
+#include "../trusted/autoclose.h"
+#include "../trusted/procmap.h"
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <unistd.h>
+
+bool noentry_here(enum id_kind kind, uint32_t start, uint32_t count,
+		  struct range *ret_largest)
+{
+	AUTOCLOSE int self = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct range largest = {0};
+	struct idmap map;
+
+	/* What can't be seen is no reason to say that usermod doesn't help. */
+	if (self < 0 || procmap_read(self, kind, &map) != 0)
+		return true;
+	for (size_t i = 0; i < map.n; i++) {
+		const struct extent *extent = &map.extents[i];
+
+		if (start >= extent->inner &&
+		    (uint64_t)start + count <= (uint64_t)extent->inner + extent->count)
+			return true;
+		if (extent->count > largest.count)
+			largest = (struct range){extent->inner, extent->count};
+	}
+	*ret_largest = largest;
+	return false;
+}
+
+/* Lines that were meant to grant. Returns true if there are some. */
+static bool say_void(FILE *out, const struct account *account, const bool lacks[ID_KINDS],
+		     const struct grants grants[ID_KINDS])
+{
+	bool said = false;
+
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
+		const struct void_line *line = &grants[kind].void_line;
+
+		if (!lacks[kind] || line->line == 0)
+			continue;
+		fprintf(out, "%s%s:%zu names %s but grants nothing (%s): run idmap check",
+			said ? "\n" : "", id_words[kind].grants, line->line,
+			account->name, line->reason);
+		said = true;
+	}
+	return said;
+}
+
+static void say_no_entry(FILE *out, const struct account *account,
+			 const bool lacks[ID_KINDS])
+{
+	bool both = lacks[ID_UID] && lacks[ID_GID];
+
+	fprintf(out, "no entry for %s or %u in %s%s%s: ", account->name, account->uid,
+		id_words[lacks[ID_UID] ? ID_UID : ID_GID].grants,
+		both ? " and none in " : "", both ? id_words[ID_GID].grants : "");
+}
+
+/* Below a namespace that lacks the usual IDs nothing new can be granted. */
+static bool say_inside(FILE *out, const bool lacks[ID_KINDS])
+{
+	struct range largest[ID_KINDS] = {{0}, {0}};
+	bool inside = false, alike;
+
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
+		inside |= lacks[kind] && !noentry_here(kind, grants_free_start(kind),
+						       GRANT_USUAL, &largest[kind]);
+	if (!inside)
+		return false;
+	fputs("this user namespace has no IDs that could be granted; what works are MAPs "
+	      "of its own IDs, such as\n ",
+	      out);
+	alike = largest[ID_UID].start == largest[ID_GID].start &&
+		largest[ID_UID].count == largest[ID_GID].count;
+	if (alike)
+		fprintf(out, " 0:%u:%u", largest[ID_UID].start, largest[ID_UID].count);
+	for (enum id_kind kind = ID_UID; kind <= ID_GID && !alike; kind++)
+		if (largest[kind].count > 0)
+			fprintf(out, " %c:0:%u:%u", id_words[kind].word[0],
+				largest[kind].start, largest[kind].count);
+	fputs("\n(without privilege here: --layout self)", out);
+	return true;
+}
+
+static void say_usermod(FILE *out, const struct account *account,
+			const bool lacks[ID_KINDS])
+{
+	fputs("root can add one with\n  ", out);
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
+		if (access(id_words[kind].grants, F_OK) < 0 && errno == ENOENT)
+			fprintf(out, "touch %s; ", id_words[kind].grants);
+	fputs("usermod", out);
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
+		uint32_t start = grants_free_start(kind);
+
+		if (lacks[kind])
+			fprintf(out, " --add-sub%ss %u-%u", id_words[kind].word, start,
+				start + GRANT_USUAL - 1);
+	}
+	fprintf(out, " %s", account->name);
+}
+
+static void say_missing_files(FILE *out)
+{
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
+		if (access(id_words[kind].grants, F_OK) < 0 && errno == ENOENT)
+			fprintf(out, "%s does not exist; ", id_words[kind].grants);
+}
+
+int noentry_explain(const struct account *account, const bool lacks[ID_KINDS],
+		    const struct grants grants[ID_KINDS], char **ret_message)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	*ret_message = NULL;
+	if (!out)
+		return -1;
+	if (!say_void(out, account, lacks, grants)) {
+		say_no_entry(out, account, lacks);
+		if (!getpwuid(account->uid)) {
+			fprintf(out,
+				"UID %u has no account in passwd; root can make one "
+				"with\n"
+				"  useradd --uid %u NAME",
+				account->uid, account->uid);
+		} else if (!say_inside(out, lacks)) {
+			say_missing_files(out);
+			say_usermod(out, account, lacks);
+		}
+	}
+	if (fclose(out) == 0)
+		*ret_message = text;
+	return -1;
+}
