@@ -2,6 +2,7 @@
 #include "../trusted/setting.h"
 #include "../trusted/textfile.h"
 #include "doctor-parts.h"
+#include "noentry.h"
 #include "plan-parts.h"
 
 #include <grp.h>
@@ -104,6 +105,39 @@ static void unreadable(struct examination *e, enum id_kind kind)
 		doctor_fix(e, "as root: chown root %s; chmod 644 %s", file, file);
 }
 
+/* What noentry_explain() says in one message. */
+static void no_entry(struct examination *e, enum id_kind kind, const char *login)
+{
+	const struct void_line *line = &e->grants[kind].void_line;
+	const char *file = id_words[kind].grants, *name = file + strlen("/etc/");
+	bool there = e->grants_error[kind] != -ENOENT;
+	uint32_t start = grants_free_start(kind);
+	struct range largest = {0};
+
+	if (line->line > 0) {
+		doctor_say(e, doctor_blocks(e), name, file,
+			   "line %zu names %s but grants nothing: %s", line->line,
+			   e->account.name, line->reason);
+		doctor_fix(e, "idmap check says more; as root: idmap check --fix %s",
+			   file);
+		return;
+	}
+	doctor_say(e, doctor_blocks(e), name, file, "%sno entry for %s or %u",
+		   there ? "" : "the file does not exist: ", e->account.name,
+		   e->account.uid);
+	if (!getpwuid(e->account.uid))
+		doctor_fix(e, "first give UID %u an account", e->account.uid);
+	else if (!noentry_here(kind, start, GRANT_USUAL, &largest))
+		doctor_fix(e,
+			   "nothing can be granted here; map this namespace's own IDs: "
+			   "0:%u:%u, or --layout self",
+			   largest.start, largest.count);
+	else
+		doctor_fix(e, "as root: %s%s%susermod --add-sub%ss %u-%u %s",
+			   there ? "" : "touch ", there ? "" : file, there ? "" : "; ",
+			   id_words[kind].word, start, start + GRANT_USUAL - 1, login);
+}
+
 /* Returns true if there is something to make a layout of. */
 static bool file_of(struct examination *e, enum id_kind kind)
 {
@@ -118,11 +152,7 @@ static bool file_of(struct examination *e, enum id_kind kind)
 	if (e->grants_error[kind] != 0 && e->grants_error[kind] != -ENOENT) {
 		unreadable(e, kind);
 	} else if (total == 0) {
-		doctor_say(e, doctor_blocks(e), name, file, "no entry for %s or %u",
-			   e->account.name, e->account.uid);
-		doctor_fix(e, "as root: usermod --add-sub%ss %u-%u %s",
-			   id_words[kind].word, start, start + GRANT_USUAL - 1,
-			   login ? login : "");
+		no_entry(e, kind, login ? login : "");
 	} else {
 		doctor_say(e, total < GRANT_USUAL ? DOCTOR_WARNING : DOCTOR_OK, name,
 			   file, "%ju IDs, from line %zu on: %u..%u%s%s",
@@ -258,9 +288,9 @@ static void say_fit(struct examination *e, enum id_kind kind, const char *path,
 		if (parent->extents[i].count > most)
 			most = parent->extents[i].count;
 	doctor_say(e, fit->crosses ? DOCTOR_WARNING : DOCTOR_OK, id_words[kind].map, path,
-		   "%zu extents, the largest of %u IDs; of the grants up to %u in one "
+		   "%zu extent%s, the largest of %u IDs; of the grants up to %u in one "
 		   "piece%s",
-		   parent->n, most, fit->largest.count,
+		   parent->n, parent->n == 1 ? "" : "s", most, fit->largest.count,
 		   fit->crosses ? ": a range lies in several extents and must be split"
 				: "");
 	if (fit->crosses)
@@ -299,10 +329,12 @@ static void layout(struct examination *e)
 	e->planned = request_plan(&request, !e->privileged, &e->answer, &message) == 0;
 	if (e->planned) {
 		doctor_say(e, DOCTOR_OK, "layout", "idmap dump",
-			   "uid_map: %zu extents, %zu bytes; gid_map: %zu extents, %zu "
-			   "bytes",
-			   maps[ID_UID].n, idmap_format(&maps[ID_UID], text),
-			   maps[ID_GID].n, idmap_format(&maps[ID_GID], text));
+			   "uid_map: %zu extent%s, %zu bytes; gid_map: %zu extent%s, "
+			   "%zu bytes",
+			   maps[ID_UID].n, maps[ID_UID].n == 1 ? "" : "s",
+			   idmap_format(&maps[ID_UID], text), maps[ID_GID].n,
+			   maps[ID_GID].n == 1 ? "" : "s",
+			   idmap_format(&maps[ID_GID], text));
 		return;
 	}
 	for (char *c = message; c && *c; c++)

@@ -75,6 +75,29 @@ static void privilege(struct examination *e, const struct helper *helper)
 	cap_free(caps);
 }
 
+/* Inside a user namespace that does not map the owner of a file, the file shows the overflow ID for
+ * him, which may be a mapped ID as well, and nothing comes of its setuid bit or capabilities. */
+static bool is_from_outside(const struct examination *e, const struct helper *helper)
+{
+	char overflow[16];
+
+	return !e->initial &&
+	       doctor_read("/proc/sys/kernel/overflowuid", overflow, sizeof(overflow)) ==
+		       0 &&
+	       helper->st.st_uid == strtoul(overflow, NULL, 10);
+}
+
+static void outside(struct examination *e, const struct helper *helper)
+{
+	doctor_say(e, doctor_blocks(e),
+		   cause(helper->kind, "newuidmap_owner", "newgidmap_owner"), "stat(2)",
+		   "the owner of %s shows as %u, as whoever has no ID in this user "
+		   "namespace "
+		   "does: its privilege can't be judged from inside",
+		   helper->file, helper->st.st_uid);
+	doctor_fix(e, "outside of this namespace: idmap doctor");
+}
+
 static void ownership(struct examination *e, const struct helper *helper)
 {
 	if (helper->st.st_uid == 0 && (helper->st.st_mode & 022) == 0)
@@ -149,8 +172,12 @@ static void examine_helper(struct examination *e, enum id_kind kind, const char 
 	doctor_say(e, DOCTOR_OK, id_words[kind].helper, "PATH", "%s%s%s", path,
 		   strcmp(path, helper.file) == 0 ? "" : " is ",
 		   strcmp(path, helper.file) == 0 ? "" : helper.file);
-	privilege(e, &helper);
-	ownership(e, &helper);
+	if (is_from_outside(e, &helper)) {
+		outside(e, &helper);
+	} else {
+		privilege(e, &helper);
+		ownership(e, &helper);
+	}
 	mount_options(e, &helper);
 }
 

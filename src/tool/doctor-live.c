@@ -43,7 +43,8 @@ static double seconds(struct timespec time)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* When the process began, in seconds of CLOCK_REALTIME; infinity if it can't be told. */
+/* When the process had begun, in seconds of CLOCK_REALTIME, rounded up to a tick; infinity if it
+ * can't be told. */
 static double start_of(int dir)
 {
 	AUTOCLOSE int fd = openat(dir, "stat", O_RDONLY | O_CLOEXEC);
@@ -64,7 +65,7 @@ static double start_of(int dir)
 		return INFINITY;
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_BOOTTIME, &up);
-	return seconds(now) - seconds(up) + (double)ticks / (double)hertz;
+	return seconds(now) - seconds(up) + (double)(ticks + 1) / (double)hertz;
 }
 
 static uint64_t mapped(const struct idmap *map)
@@ -88,49 +89,73 @@ static bool has_grown(const struct examination *e, enum id_kind kind, int dir,
 }
 
 /* What is to be said of one map against the files as they are now. */
-struct verdict {
-	bool edited;
-	const char *word;
-	struct range gap; /* outer IDs that are not granted; count 0: all are */
+enum verdict {
+	UNWRITTEN,
+	DEFAULT,
+	GRANTED,   /* another map, of granted IDs */
+	UNGRANTED, /* has outer IDs that the file does not grant */
+	OUTGROWN,  /* the file has been edited since, and grants more */
 };
 
-static struct verdict judge(const struct examination *e, enum id_kind kind, int dir,
-			    const struct idmap *live)
+static enum verdict judge(const struct examination *e, enum id_kind kind, int dir,
+			  const struct idmap *live, struct range *ret_gap)
 {
 	uint32_t own = kind == ID_UID ? e->account.uid : e->account.gid;
 	struct grant_answer answer;
 
 	if (live->n == 0)
-		return (struct verdict){.word = "not written"};
+		return UNWRITTEN;
 	if (e->planned && idmap_equal(live, &e->answer.maps[kind]))
-		return (struct verdict){.word = "as the files are"};
-	if (grant_check(&e->grants[kind].set, own, live, &answer) != 0)
-		return (struct verdict){true, "that has outer IDs no longer granted",
-					answer.gap};
-	if (answer.by_grant && has_grown(e, kind, dir, live))
-		return (struct verdict){true, "that lacks IDs of the files", {0}};
-	return (struct verdict){.word = "another one than the layout, of granted IDs"};
+		return DEFAULT;
+	if (grant_check(&e->grants[kind].set, own, live, &answer) != 0) {
+		*ret_gap = answer.gap;
+		return UNGRANTED;
+	}
+	return answer.by_grant && has_grown(e, kind, dir, live) ? OUTGROWN : GRANTED;
+}
+
+/* Whether the file was edited or the map never followed it, nobody has kept a record of. */
+static void say_ungranted(struct examination *e, const char *pid, enum id_kind kind,
+			  struct range gap)
+{
+	char last[16] = "";
+
+	if (gap.count > 1)
+		snprintf(last, sizeof(last), "..%u", gap.start + gap.count - 1);
+	doctor_say(e, DOCTOR_WARNING, "live_map", id_words[kind].grants,
+		   "%s of process %s maps IDs that %s does not grant %s: %u%s (never "
+		   "granted, or the file was edited since)",
+		   id_words[kind].map, pid, id_words[kind].grants, e->account.name,
+		   gap.start, last);
 }
 
 static void say_map(struct examination *e, const char *pid, enum id_kind kind, int dir,
 		    const struct idmap *live)
 {
-	struct verdict verdict = judge(e, kind, dir, live);
-	char gap[48] = "";
+	static const char *const words[] = {
+		[UNWRITTEN] = "not written",
+		[DEFAULT] = "the default layout, as the files grant it now",
+		[GRANTED] = "not the default layout; all its outer IDs are granted",
+	};
+	struct range gap = {0};
+	enum verdict verdict = judge(e, kind, dir, live, &gap);
 
-	if (!verdict.edited) {
+	if (verdict == UNGRANTED) {
+		say_ungranted(e, pid, kind, gap);
+	} else if (verdict == OUTGROWN) {
+		doctor_say(
+			e, DOCTOR_WARNING, "live_map", id_words[kind].grants,
+			"%s of process %s has fewer IDs than %s grants %s, and the file "
+			"was edited since the process began",
+			id_words[kind].map, pid, id_words[kind].grants, e->account.name);
+	} else {
 		doctor_say(e, DOCTOR_OK, "live_map", "/proc", "%s of process %s: %s",
-			   id_words[kind].map, pid, verdict.word);
+			   id_words[kind].map, pid, words[verdict]);
 		return;
 	}
-	if (verdict.gap.count > 0)
-		snprintf(gap, sizeof(gap), ": %u..%u", verdict.gap.start,
-			 verdict.gap.start + verdict.gap.count - 1);
-	doctor_say(e, DOCTOR_WARNING, "live_map", id_words[kind].grants,
-		   "edited since: the processes in the namespace of %s keep the old map, "
-		   "%s%s",
-		   pid, verdict.word, gap);
-	doctor_fix(e, "end them and start them anew (podman: podman system migrate)");
+	doctor_fix(e,
+		   "if it shall be as the file is: end the processes of that namespace "
+		   "and start them anew (podman: podman system migrate)");
 }
 
 /* PID is a name in /proc, if it begins with a digit. */

@@ -70,22 +70,42 @@ static void fix_group(struct examination *e)
 	free(name);
 }
 
+/* The namespace of another user's process can't be seen, but its map can. */
+static bool has_our_map(const struct examination *e, int dir)
+{
+	const struct idmap *ours = &e->parents[ID_UID];
+	struct idmap theirs;
+
+	return procmap_read(dir, ID_UID, &theirs) == 0 && theirs.n == ours->n &&
+	       memcmp(theirs.extents, ours->extents, ours->n * sizeof(*ours->extents)) ==
+		       0;
+}
+
 /* These return true if the target is one that a map can be written to. */
 
 static bool owner(struct examination *e, const char *target, int dir)
 {
+	const char *where;
 	uid_t uid = 0;
 	gid_t gid = 0;
 	bool fits;
 
 	target_owner(dir, &uid, &gid);
 	fits = e->privileged || (uid == e->account.uid && gid == e->account.gid);
+	where = !fits && uid != e->account.uid && has_our_map(e, dir)
+			? "; its uid_map is that of our own namespace, so it seems not "
+			  "to "
+			  "have unshared"
+			: "";
 	doctor_say(e, fits ? DOCTOR_OK : DOCTOR_PROBLEM, "target_owner", "/proc/PID",
-		   "process %s has uid %u, gid %u; the caller uid %u, gid %u", target,
-		   uid, gid, e->account.uid, e->account.gid);
+		   "process %s has uid %u, gid %u; the caller uid %u, gid %u%s", target,
+		   uid, gid, e->account.uid, e->account.gid, where);
 	if (fits)
 		return true;
-	if (uid != e->account.uid)
+	if (*where)
+		doctor_fix(e, "name a process of your own that has called "
+			      "unshare(CLONE_NEWUSER), such as: unshare -U sleep 60 &");
+	else if (uid != e->account.uid)
 		doctor_fix(e, "as root: idmap write --user %u %s", uid, target);
 	else
 		fix_group(e);

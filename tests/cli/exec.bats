@@ -284,3 +284,30 @@ assert_refused() {
 	assert_line --index 0 --partial 'Usage: idmap exec'
 	assert_equal "$stderr" ""
 }
+
+@test "in a namespace without IDs to grant, MAPs that work there are named" {
+	run -1 --separate-stderr exec_alice -- "$IDMAP" exec -- id
+	assert_regex "$stderr" "no entry for root or 0 .*: this user namespace has no IDs that could be granted; what works are MAPs of its own IDs, such as"
+	refute_regex "$stderr" usermod
+	local map
+	map=$(sed -n 2p <<<"$stderr")
+	# shellcheck disable=SC2086
+	run -0 exec_alice -- "$IDMAP" exec $map -- id -u
+	assert_output 0
+	run -0 exec_alice -- "$IDMAP" exec --layout self -- id -u
+	assert_output 0
+}
+
+@test "unmapped IDs of both kinds are one message, with where the own ones are" {
+	assert_refused 1 "^idmap: inner uid 0 and gid 0, which COMMAND would run as, aren't mapped; --setuid 1001 --setgid 1001 would work" \
+		--identity 1001 -- id
+	run -0 exec_alice --identity 1001 --setuid 1001 --setgid 1001 -- id -u
+	assert_output 1001
+}
+
+@test "a name is no inner ID, and an empty COMMAND stands in quotes" {
+	assert_refused 2 "--setuid 'www-data': names are not taken: give the number .id -u www-data" --setuid www-data -- id
+	assert_refused 2 "--setgid 'staff': names are not taken" --setgid staff -- id
+	run -127 --separate-stderr exec_alice -- ''
+	assert_regex "$stderr" "^idmap: '': "
+}

@@ -51,7 +51,7 @@ $(($(getconf PAGESIZE) - 1)) bytes "
 	assert_line --regexp "^ok +newuidmap +$HELPERS_SETUID/newuidmap +PATH"
 	assert_line --regexp '^ok +newuidmap_privilege +mode 4755, owner 0, capabilities: none '
 	assert_line --regexp '^ok +subuid +65536 IDs, from line 1 on: 100000\.\.165535 +/etc/subuid'
-	assert_line --regexp '^ok +uid_map +1 extents, the largest of 4294967295 IDs; of the grants up to 65536 in one piece'
+	assert_line --regexp '^ok +uid_map +1 extent, the largest of 4294967295 IDs; of the grants up to 65536 in one piece'
 	refute_line --partial 'fix:'
 }
 
@@ -89,7 +89,7 @@ $(($(getconf PAGESIZE) - 1)) bytes "
 	assert_line --regexp '^kernel +ok$'
 	run --separate-stderr as alice "$IDMAP" doctor -o CAUSE,X
 	assert_failure 2
-	assert_regex "$stderr" '^idmap: -o CAUSE,X: .*STATE, CAUSE, EVIDENCE, SOURCE and FIX'
+	assert_regex "$stderr" "^idmap: -o 'CAUSE,X': .*STATE, CAUSE, EVIDENCE, SOURCE and FIX"
 }
 
 @test "usage errors have status 2" {
@@ -99,7 +99,7 @@ $(($(getconf PAGESIZE) - 1)) bytes "
 	assert_failure 2
 	run --separate-stderr as alice "$IDMAP" doctor x
 	assert_failure 2
-	assert_equal "$stderr" 'idmap: x is neither a process ID nor fd:N'
+	assert_equal "${stderr%%$'\n'*}" "idmap: 'x' is neither a process ID nor fd:N"
 	run -0 --separate-stderr as alice "$IDMAP" doctor --help
 	assert_line --index 0 'Usage: idmap doctor [OPTION]... [PID|fd:N]'
 }
@@ -188,8 +188,8 @@ $(($(getconf PAGESIZE) - 1)) bytes "
 	spawn become alice nsenter -U --preserve-credentials -t "$first" sleep infinity
 	doctor --json
 	assert_success
-	assert_equal "$(cell live_map evidence)" "uid_map of process $first: as the files are
-gid_map of process $first: as the files are"
+	assert_equal "$(cell live_map evidence)" "uid_map of process $first: the default layout, as the files grant it now
+gid_map of process $first: the default layout, as the files grant it now"
 }
 
 @test "a live map of another layout inside the grants is ok" {
@@ -198,10 +198,10 @@ gid_map of process $first: as the files are"
 	doctor --json
 	assert_success
 	assert_equal "$(cell live_map state | sort -u)" ok
-	assert_equal "$(cell live_map evidence | grep -c 'another one than the layout')" 2
+	assert_equal "$(cell live_map evidence | grep -c 'not the default layout; all its outer IDs are granted')" 2
 }
 
-@test "files edited since are a warning that names who keeps the old map" {
+@test "a live map with IDs that are not granted is a warning, and its history is left open" {
 	spawn_userns alice
 	as alice "$IDMAP" "$TARGET"
 	grant_uid alice:500000:65536
@@ -209,11 +209,19 @@ gid_map of process $first: as the files are"
 	assert_success
 	assert_equal "$(cell live_map state)" 'warning
 ok'
-	assert_equal "$(cell live_map evidence | head -n 1)" "edited since: the processes in the \
-namespace of $TARGET keep the old map, that has outer IDs no longer granted: 100000..165535"
+	assert_equal "$(cell live_map evidence | head -n 1)" "uid_map of process $TARGET \
+maps IDs that /etc/subuid does not grant alice: 100000..165535 (never granted, or the file was edited since)"
 	grant_uid alice:100000:65536
 	doctor
-	refute_line --partial 'edited since'
+	refute_line --regexp 'edited since|fewer IDs'
+}
+
+@test "a map that root wrote is not said to come of an edited file" {
+	spawn_userns alice
+	"$IDMAP" "$TARGET" 0:5:10
+	doctor --json
+	assert_success
+	assert_equal "$(cell live_map evidence | head -n 1)" "uid_map of process $TARGET maps IDs that /etc/subuid does not grant alice: 5..14 (never granted, or the file was edited since)"
 }
 
 @test "files that have grown since are a warning too, another layout of older files is none" {
@@ -223,12 +231,12 @@ namespace of $TARGET keep the old map, that has outer IDs no longer granted: 100
 	sleep 0.1
 	grant_uid alice:100000:65536 bob:200000:10
 	doctor
-	refute_line --partial 'edited since'
+	refute_line --regexp 'edited since|fewer IDs'
 	touch -d +1hour /etc/subuid
 	spawn_userns alice
 	as alice "$IDMAP" "$TARGET" --layout keep-id
 	doctor
-	refute_line --partial 'edited since'
+	refute_line --regexp 'edited since|fewer IDs'
 	grant_uid alice:100000:65536 alice:500000:65536
 	kill "$TARGET"
 	sleep 0.1
@@ -237,8 +245,8 @@ namespace of $TARGET keep the old map, that has outer IDs no longer granted: 100
 	doctor --json
 	assert_success
 	assert_equal "$(cell live_map evidence | grep -c 'edited since')" 1
-	assert_equal "$(cell live_map evidence | head -n 1)" "edited since: the processes in the \
-namespace of $first keep the old map, that lacks IDs of the files"
+	assert_equal "$(cell live_map evidence | head -n 1)" "uid_map of process $first \
+has fewer IDs than /etc/subuid grants alice, and the file was edited since the process began"
 }
 
 @test "the namespaces of other users are not looked at" {
@@ -297,4 +305,46 @@ namespace of $first keep the old map, that lacks IDs of the files"
 	assert_failure 1
 	assert_line --regexp '^problem +unshare +a child could make no user namespace: Operation not'
 	assert_line --regexp '^unshare: fix: leave the chroot'
+}
+
+@test "another user's process that has not unshared is said to be one" {
+	doctor 1
+	assert_failure 1
+	assert_line --partial 'its uid_map is that of our own namespace, so it seems not to have unshared'
+	refute_line --partial 'idmap write --user'
+	spawn_userns bob
+	doctor "$TARGET"
+	assert_failure 1
+	refute_line --partial 'have unshared'
+	assert_line --partial "idmap write --user 1002 $TARGET"
+}
+
+@test "inside a namespace without root the helpers' privilege is not judged" {
+	run -0 --separate-stderr as alice "$IDMAP" exec -- "$IDMAP" doctor
+	assert_line --partial 'shows as 65534, as whoever has no ID in this user namespace does: its privilege can'
+	refute_line --partial setcap
+	refute_line --partial 'chown root'
+	refute_line --partial usermod
+}
+
+@test "a line that was meant to grant is named, and so is a file that is not there" {
+	grant_uid 'alice:100000:65536 # mine'
+	rm /etc/subgid
+	doctor
+	assert_failure 1
+	assert_line --partial 'line 1 names alice but grants nothing: COUNT is no plain number'
+	assert_line --partial 'the file does not exist: no entry for alice or 1001'
+	assert_line --partial 'fix: as root: touch /etc/subgid; usermod --add-subgids '
+}
+
+@test "each raw line has a word for each column" {
+	doctor --raw --noheadings
+	assert_success
+	assert_equal "$(awk '{ print NF }' <<<"$output" | sort -u)" 5
+}
+
+@test "on a terminal long cells are wrapped" {
+	run on_terminal stty cols 100
+	run -0 on_terminal sh -c "stty cols 100; '$IDMAP' doctor"
+	assert_equal "$(tr -d '\r' <<<"$output" | sed 's/\x1b\[[0-9;]*m//g' | grep -v fix: | awk 'length > 100')" ''
 }
