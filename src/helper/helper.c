@@ -74,31 +74,32 @@ static void record(const struct call *call, int priority, const char *answer)
 	closelog();
 }
 
-/* Drop all privilege, then say why on stderr and, once the request is known, to syslog. */
+/* Drop all privilege, or say nothing; then say why, once the request is known to syslog too. */
 static _Noreturn __attribute__((format(printf, 2, 3))) void fail(const struct call *call,
 								 const char *format, ...)
 {
 	char reason[2048];
 	va_list args;
 
-	privs_drop();
+	if (privs_drop() != 0)
+		_exit(EXIT_FAILURE);
 	va_start(args, format);
 	vsnprintf(reason, sizeof(reason), format, args);
 	va_end(args);
-	fprintf(stderr, "%s: %s\n", id_words[call->kind].helper, reason);
-	if (call->map.n > 0)
+	if (call->map.n > 0) /* first: a stderr that nobody reads must not hide it */
 		record(call, LOG_NOTICE, reason);
+	fprintf(stderr, "%s: %s\n", id_words[call->kind].helper, reason);
 	exit(EXIT_FAILURE);
 }
 
-static void open_standard_descriptors(void)
+static void open_standard_descriptors(const struct call *call)
 {
 	int fd;
 
 	while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= 2)
 		;
 	if (fd < 0)
-		_exit(EXIT_FAILURE);
+		fail(call, "/dev/null: %s", strerror(errno));
 	close(fd);
 }
 
@@ -188,9 +189,11 @@ static void check_identity(struct call *call)
 	gid_t target_gid;
 	int r;
 
+	errno = 0;
 	call->user = getpwuid(call->uid);
 	if (!call->user)
-		fail(call, "user ID %u has no entry in passwd", call->uid);
+		fail(call, "user ID %u has no entry in passwd%s%s", call->uid,
+		     errno ? ": " : "", errno ? strerror(errno) : "");
 	r = target_open(call->target_name, &call->target);
 	if (r != 0)
 		fail(call, "target \"%s\" %s", shown(call->target_name),
@@ -289,7 +292,7 @@ int helper_main(enum id_kind kind, int argc, char **argv)
 	struct textfile grants;
 	int r;
 
-	open_standard_descriptors();
+	open_standard_descriptors(&call);
 	clearenv();
 	if (argc < 5 || (argc - 2) % 3 != 0)
 		fail(&call, "usage: %s PID|fd:N INNER OUTER COUNT [INNER OUTER COUNT]...",

@@ -92,6 +92,13 @@ static bool not_dumpable(const struct refusal *refusal, struct diagnosis *d)
 		    "run only programs that its user may read");
 }
 
+static bool mounted_over(const struct refusal *refusal, struct diagnosis *d)
+{
+	return refusal->error == -EXDEV &&
+	       tell(d, "something is mounted over the target's files in /proc",
+		    "name the target by its PID, not by fd:N");
+}
+
 static bool no_new_privs(const struct refusal *refusal, struct diagnosis *d)
 {
 	return refusal->held == 0 && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 &&
@@ -101,43 +108,56 @@ static bool no_new_privs(const struct refusal *refusal, struct diagnosis *d)
 		    "start the caller without it (systemd: NoNewPrivileges=no)");
 }
 
+/* The path of this program, if it can stand in a command as it is. */
+static const char *own_path(void)
+{
+	static char path[256];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[len > 0 ? len : 0] = '\0';
+	if (len <= 0 ||
+	    path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			      "0123456789/._+-")] != '\0')
+		return "PATH-OF-THIS-PROGRAM";
+	return path;
+}
+
 /* It may gain privilege, but the way it is installed or called gave none. */
 static bool no_capability(const struct refusal *refusal, struct diagnosis *d)
 {
 	bool uid = refusal->kind == ID_UID;
 	const char *name = uid ? "cap_setuid" : "cap_setgid";
-	char path[256] = "";
 	struct statvfs fs = {0};
 
-	if (refusal->held > 0 || readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
+	if (refusal->held > 0)
 		return false;
 	if (prctl(PR_CAPBSET_READ, uid ? CAP_SETUID : CAP_SETGID) != 1)
 		return tell(d, unbound,
 			    "start the caller with %s (systemd: CapabilityBoundingSet=)",
 			    name);
-	if (statvfs(path, &fs) == 0 && fs.f_flag & ST_NOSUID)
+	if (statvfs("/proc/self/exe", &fs) == 0 && fs.f_flag & ST_NOSUID)
 		return tell(
 			d, "this program lies on a file system mounted nosuid",
 			"as root: mount -o remount,bind,suid $(findmnt -no TARGET -T %s)",
-			path);
-	return tell(d, "this program is neither setuid root nor has it file capabilities",
-		    "as root: setcap %s=ep %s", name, path);
+			own_path());
+	return tell(
+		d,
+		"this program is neither setuid root nor has it file capabilities, or "
+		"it is traced",
+		"as root: setcap %s=ep %s", name, own_path());
 }
 
 static bool outer_zero(const struct refusal *refusal, struct diagnosis *d)
 {
-	char path[256] = "";
-
 	if (refusal->kind != ID_UID || refusal->held > 1 ||
-	    !idmap_has_outer_zero(refusal->map) ||
-	    readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
+	    !idmap_has_outer_zero(refusal->map))
 		return false;
 	if (prctl(PR_CAPBSET_READ, CAP_SETFCAP) != 1)
 		return tell(d, unbound,
 			    "start the caller with cap_setfcap, which outer 0 takes");
 	return tell(d, "outer 0 is asked for, and that needs cap_setfcap too",
 		    "ask for another ID, or as root: setcap cap_setuid,cap_setfcap=ep %s",
-		    path);
+		    own_path());
 }
 
 /* Of the COUNT outer IDs from START, how many lie inside the one extent of PARENT that has START
@@ -199,9 +219,9 @@ static bool security_module(const struct refusal *refusal, struct diagnosis *d)
 void diagnose(const struct refusal *refusal, struct diagnosis *ret_diagnosis)
 {
 	static bool (*const holds[])(const struct refusal *, struct diagnosis *) = {
-		ended,        wrong_namespace, written,
-		not_dumpable, no_new_privs,    no_capability,
-		outer_zero,   crosses_parent,  security_module,
+		ended,          wrong_namespace, written,       not_dumpable,
+		mounted_over,   no_new_privs,    no_capability, outer_zero,
+		crosses_parent, security_module,
 	};
 
 	*ret_diagnosis = (struct diagnosis){0};

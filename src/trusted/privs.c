@@ -61,7 +61,8 @@ int privs_raise(enum id_kind kind, bool with_setfcap)
 int privs_drop(void)
 {
 	cap_t want = cap_from_text("cap_setuid,cap_setgid,cap_setfcap=ep");
-	int r = hold(NULL, 0, false);
+	uid_t uid = getuid();
+	int r = setresuid(uid, uid, uid) < 0 ? -errno : hold(NULL, 0, false);
 
 	if (r == 0 && (!want || cap_set_proc(want) == 0))
 		r = -ENOTRECOVERABLE;

@@ -8,7 +8,7 @@
  *   privs_narrow()  all three uids are the caller's; of the capabilities only CAP_SETUID (or
  *                   CAP_SETGID) and, for uids, CAP_SETFCAP stay permitted, none is in effect
  *   privs_raise()   the one needed for the write is in effect; CAP_SETFCAP only when asked
- *   privs_drop()    nothing is left
+ *   privs_drop()    nothing is left; may come at any time
  *
  * A setuid install and one with file capabilities run through the same three calls. Since the
  * effective uid is the caller's from the first on, the kernel sees the owner of the namespace

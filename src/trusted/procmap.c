@@ -5,16 +5,30 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 /* The kernel pads: up to 3 * 10 digits, 2 blanks and a newline a line. One byte more to see an
  * excess. */
 #define SHOWN (IDMAP_EXTENTS * 33U + 1U)
 
+/* Open a file of the target itself. DIR may have been opened in a mount namespace of the caller's
+ * own, where he can mount anything over anything. (openat2(2): Linux 5.6.) */
+static int open_own(int dir, const char *name, uint32_t flags)
+{
+	struct open_how how = {
+		.flags = flags | O_CLOEXEC,
+		.resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, dir, name, &how, sizeof(how));
+}
+
 /* Read the whole of a small file below DIR. Returns its length or -errno. */
 static ssize_t read_file(int dir, const char *name, char *ret_text, size_t room)
 {
-	AUTOCLOSE int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	AUTOCLOSE int fd = open_own(dir, name, O_RDONLY);
 	size_t len = 0;
 	ssize_t n = 1;
 
@@ -45,7 +59,7 @@ int procmap_read(int dir, enum id_kind kind, struct idmap *ret_map)
 
 int procmap_open_write(int dir, enum id_kind kind, int *ret_fd)
 {
-	int fd = openat(dir, id_words[kind].map, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = open_own(dir, id_words[kind].map, O_WRONLY);
 
 	if (fd < 0)
 		return -errno;
@@ -73,12 +87,7 @@ int procmap_setgroups_allowed(int dir, bool *ret_allowed)
 
 int procmap_deny_setgroups(int dir)
 {
-	AUTOCLOSE int fd = -1;
-	bool allowed = false;
-	int r = procmap_setgroups_allowed(dir, &allowed);
+	AUTOCLOSE int fd = open_own(dir, "setgroups", O_WRONLY);
 
-	if (r != 0 || !allowed)
-		return r;
-	fd = openat(dir, "setgroups", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 	return fd < 0 ? -errno : write_once(fd, "deny", 4);
 }

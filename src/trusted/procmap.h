@@ -6,7 +6,8 @@
  *
  * A map can be written once, with one write(2), and never unwritten. The kernel asks for the
  * privilege at open AND at write, so procmap_open_write() comes after the capability is raised.
- * DIR is always a target's directory (target.h).
+ * DIR is always a target's directory (target.h); a file that something is mounted over is refused,
+ * -EXDEV.
  */
 
 #include "idmap.h"
@@ -24,7 +25,7 @@ int procmap_write(int fd, const struct idmap *map);
 int procmap_setgroups_allowed(int dir, bool *ret_allowed);
 
 /*
- * Deny setgroups(2) in the target's namespace, for good; one that is denied already is left as
- * it is. Must come before gid_map is written. Returns 0 or -errno.
+ * Deny setgroups(2) in the target's namespace, for good. Must come before gid_map is written; then
+ * it is denied anyway or too late: -EPERM. Returns 0 or -errno.
  */
 int procmap_deny_setgroups(int dir);

@@ -1,44 +1,55 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "setting.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-/* Copy the next line into LINE, cut to its room. Returns false at the end. */
-static bool next_line(const char **at, const char *end, char line[256])
+/* Cut the next line off the text between *AT and END. NULL at the end. */
+static const char *next_line(const char **at, const char *end, size_t *ret_len)
 {
-	const char *newline = memchr(*at, '\n', (size_t)(end - *at));
-	const char *stop = newline ? newline : end;
+	const char *line = *at, *newline = memchr(line, '\n', (size_t)(end - line));
 
-	if (*at == end)
-		return false;
-	snprintf(line, 256, "%.*s", stop - *at < 256 ? (int)(stop - *at) : 255, *at);
-	*at = stop + (newline != NULL);
-	return true;
+	if (line == end)
+		return NULL;
+	*ret_len = (size_t)((newline ? newline : end) - line);
+	*at = line + *ret_len + (newline != NULL);
+	return line;
 }
 
 bool setting_login_defs(const char *text, size_t len, const char *name)
 {
-	const char *end = text + len;
-	char line[256], found[64], value[8];
+	const char *end = text + len, *line;
+	char copy[256], found[64], value[8];
 	bool yes = false;
 
-	while (next_line(&text, end, line))
-		if (sscanf(line, " %63[^ \t]%*[ \t\"]%7[^ \t\"]", found, value) == 2 &&
+	while ((line = next_line(&text, end, &len))) {
+		while (len > 0 && isspace((unsigned char)line[len - 1]))
+			len--;
+		if (len >= sizeof(copy))
+			continue;
+		snprintf(copy, sizeof(copy), "%.*s", (int)len, line);
+		if (sscanf(copy, " %63[^ \t]%*[ \t\"]%7[^\"]", found, value) == 2 &&
 		    strcmp(found, name) == 0)
 			yes = strcasecmp(value, "yes") == 0;
+	}
 	return yes;
 }
 
 bool setting_subid_service(const char *text, size_t len, char ret_service[64])
 {
-	const char *end = text + len;
-	char line[256];
+	const char *end = text + len, *line;
 
-	while (next_line(&text, end, line))
-		if (strncasecmp(line, "subid:", 6) == 0 &&
-		    sscanf(line + 6, " %63s", ret_service) == 1)
+	while ((line = next_line(&text, end, &len))) {
+		if (len < 6 || strncasecmp(line, "subid:", 6) != 0)
+			continue;
+		for (line += 6, len -= 6; len > 0 && isblank((unsigned char)*line); len--)
+			line++;
+		snprintf(ret_service, 64, "%.*s", len < 63 ? (int)len : 63, line);
+		ret_service[strcspn(ret_service, " \t")] = '\0';
+		if (ret_service[0] != '\0')
 			return ret_service[0] != '#' && strcmp(ret_service, "files") != 0;
+	}
 	return false;
 }

@@ -38,6 +38,16 @@ static void anything_else_is_no(void)
 	CHECK(!defs("GRANT_AUX_GROUP_SUBIDS\nyes\n"));
 }
 
+static void the_whole_value_counts_as_it_does_for_shadow(void)
+{
+	CHECK(!defs("GRANT_AUX_GROUP_SUBIDS yes # note\n") &&
+	      !defs("GRANT_AUX_GROUP_SUBIDS yes no\n"));
+	CHECK(!defs("GRANT_AUX_GROUP_SUBIDS yes \"\"\n") &&
+	      !defs("GRANT_AUX_GROUP_SUBIDS yes\"x\n") ==
+		      !defs("GRANT_AUX_GROUP_SUBIDS \"yes\"x\n"));
+	CHECK(defs("GRANT_AUX_GROUP_SUBIDS yes \t\r\n"));
+}
+
 static void of_several_lines_the_last_counts(void)
 {
 	CHECK(!defs("GRANT_AUX_GROUP_SUBIDS yes\nGRANT_AUX_GROUP_SUBIDS no\n"));
@@ -59,23 +69,29 @@ static void another_first_word_is_the_service(void)
 	CHECK(service("subid:\nsubid: sss\n", "sss"));
 }
 
-static void a_long_line_is_cut_and_read_no_further(void)
+static void a_long_line_is_never_a_yes_nor_the_files(void)
 {
 	char text[600];
 
-	memset(text, 'x', sizeof(text));
-	memcpy(text, "subid: ", 7);
+	memset(text, ' ', sizeof(text));
+	memcpy(text, "subid:", 6);
+	strcpy(text + 500, "sss\n");
+	CHECK(service(text, "sss"));
+	memset(text + 500, 'x', 99);
 	text[599] = '\0';
 	CHECK(!service(text, NULL));
-	memset(text, ' ', 400);
-	CHECK(service(text, NULL));
+	memset(text, ' ', sizeof(text) - 1);
+	memcpy(text, "GRANT_AUX_GROUP_SUBIDS yes", 26);
+	text[500] = 'x';
+	CHECK(!defs(text));
 }
 
 int main(void)
 {
 	return TAP_RUN(TEST(yes_in_any_case_is_yes), TEST(anything_else_is_no),
+		       TEST(the_whole_value_counts_as_it_does_for_shadow),
 		       TEST(of_several_lines_the_last_counts),
 		       TEST(files_absent_and_blank_mean_the_files),
 		       TEST(another_first_word_is_the_service),
-		       TEST(a_long_line_is_cut_and_read_no_further));
+		       TEST(a_long_line_is_never_a_yes_nor_the_files));
 }
