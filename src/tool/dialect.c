@@ -160,8 +160,9 @@ static void put_map(FILE *out, const struct dialect_refusal *why)
 			IDMAP_EXTENTS, why->map.extents - IDMAP_EXTENTS);
 		break;
 	case IDMAP_E_BYTES:
-		fprintf(out, "%zu of %zu bytes; the first %zu extents fit",
-			why->map.bytes, why->page - 1, why->map.fit);
+		fprintf(out, "%zu of %zu bytes; the first %zu extent%s fit%s",
+			why->map.bytes, why->page - 1, why->map.fit,
+			why->map.fit == 1 ? "" : "s", why->map.fit == 1 ? "s" : "");
 		break;
 	default:
 		put_extent(out, &why->map.first);

@@ -106,7 +106,7 @@ static bool nesting(struct examination *e, int error)
 	}
 	doctor_say(e, DOCTOR_PROBLEM, "nesting", "unshare(2)",
 		   "33 namespaces deep, which is the limit, or all that are allowed in a "
-		   "namespace above are used up: \"%s\"",
+		   "namespace above are used up: '%s'",
 		   strerror(error));
 	doctor_fix(
 		e,

@@ -123,8 +123,8 @@ static void say_extents(const struct refusal *say)
 
 static void say_bytes(const struct refusal *say)
 {
-	fprintf(say->out, "%zu of %zu bytes, %zu extents fit", say->why->have,
-		say->why->want, say->why->fit);
+	fprintf(say->out, "%zu of %zu bytes, %zu %s", say->why->have, say->why->want,
+		say->why->fit, say->why->fit == 1 ? "extent fits" : "extents fit");
 	say_give_up(say);
 }
 

@@ -5,6 +5,7 @@
 #include "../trusted/procmap.h"
 #include "../trusted/setting.h"
 #include "../trusted/textfile.h"
+#include "command.h"
 #include "input.h"
 #include "message.h"
 #include "noentry.h"
@@ -208,6 +209,30 @@ int request_check(const struct request *request, char **ret_message)
 	return 0;
 }
 
+/* "4711" and "fd:3" are processes; a file of such a name is "./4711". */
+static bool names_process(const char *word)
+{
+	const char *digits = word + (strncmp(word, "fd:", 3) == 0 ? 3 : 0);
+
+	return *digits && digits[strspn(digits, "0123456789")] == '\0';
+}
+
+/* A --parent that can be neither process nor file. */
+static int check_parent(const struct request *request, char **ret_message)
+{
+	AUTOCLOSE int dir = -1;
+	int r = request->parent && names_process(request->parent)
+			? process_open(request->parent, &dir, ret_message)
+			: 0;
+
+	if (r == COMMAND_USAGE)
+		return -1;
+	if (r != 0)
+		free(*ret_message); /* said when the map is wanted */
+	*ret_message = NULL;
+	return 0;
+}
+
 static int check_user(const struct request *request, char **ret_message)
 {
 	struct account account = {0};
@@ -241,7 +266,8 @@ static int finish_request(struct request *request, char **ret_message)
 				    "from inner 0 on; a MAP can add the own ID, "
 				    "+u:0:%u:1",
 				    getuid());
-	if (check_user(request, ret_message) != 0)
+	if (check_user(request, ret_message) != 0 ||
+	    check_parent(request, ret_message) != 0)
 		return -1;
 	return request->chain ? 0 : request_check(request, ret_message);
 }
@@ -334,14 +360,6 @@ static int read_own(enum id_kind kind, struct idmap *ret_map, char **ret_message
 		return 0;
 	return message_fail(ret_message, "/proc/self/%s: %s", id_words[kind].map,
 			    strerror(-r));
-}
-
-/* "4711" and "fd:3" are processes; a file of such a name is "./4711". */
-static bool names_process(const char *word)
-{
-	const char *digits = word + (strncmp(word, "fd:", 3) == 0 ? 3 : 0);
-
-	return *digits && digits[strspn(digits, "0123456789")] == '\0';
 }
 
 /* A pipe can be read only once, so a FILE that was read for the other kind is not read again. */

@@ -134,6 +134,8 @@ static int check_namespace(int dir, char **ret_message)
 	int pid = target_pid(dir);
 	int r = writer_is_ours(dir);
 
+	if (pid == 0)
+		return message_fail(ret_message, "the process has ended meanwhile");
 	if (r == -EACCES || r == -EPERM)
 		return message_fail(
 			ret_message,

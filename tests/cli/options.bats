@@ -250,6 +250,12 @@ setup() {
 	done
 }
 
+@test "a_parent_that_can_be_no_process_is_a_usage_error_and_one_that_is_gone_a_failure" {
+	assert_usage_error "idmap: '0' is neither a process ID nor fd:N" dump --parent 0
+	assert_refused "idmap: 4194305 is no running process" dump --parent 4194305
+	assert_refused "idmap: fd:99 is not an open descriptor" dump --parent fd:99
+}
+
 @test "a_descriptor_of_an_ended_process_is_said_to_be_one" {
 	local verb
 	sleep 0.05 &

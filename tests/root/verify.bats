@@ -92,5 +92,5 @@ assert_same() {
 	run -1 --separate-stderr "$IDMAP" verify 99999999 0:0:1
 	assert_regex "$stderr" '99999999 is no running process'
 	run -2 --separate-stderr "$IDMAP" verify nonsense 0:0:1
-	assert_regex "$stderr" '^idmap: nonsense '
+	assert_regex "$stderr" "^idmap: 'nonsense' "
 }
