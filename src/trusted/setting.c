@@ -23,6 +23,7 @@ bool setting_login_defs(const char *text, size_t len, const char *name)
 	const char *end = text + len, *line;
 	char copy[256], found[64], value[8];
 	bool yes = false;
+	int fields;
 
 	while ((line = next_line(&text, end, &len))) {
 		while (len > 0 && isspace((unsigned char)line[len - 1]))
@@ -30,9 +31,9 @@ bool setting_login_defs(const char *text, size_t len, const char *name)
 		if (len >= sizeof(copy))
 			continue;
 		snprintf(copy, sizeof(copy), "%.*s", (int)len, line);
-		if (sscanf(copy, " %63[^ \t]%*[ \t\"]%7[^\"]", found, value) == 2 &&
-		    strcmp(found, name) == 0)
-			yes = strcasecmp(value, "yes") == 0;
+		fields = sscanf(copy, " %63[^ \t]%*[ \t\"]%7[^\"]", found, value);
+		if (fields > 0 && strcmp(found, name) == 0)
+			yes = fields > 1 && strcasecmp(value, "yes") == 0;
 	}
 	return yes;
 }

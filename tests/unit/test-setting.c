@@ -51,6 +51,7 @@ static void the_whole_value_counts_as_it_does_for_shadow(void)
 static void of_several_lines_the_last_counts(void)
 {
 	CHECK(!defs("GRANT_AUX_GROUP_SUBIDS yes\nGRANT_AUX_GROUP_SUBIDS no\n"));
+	CHECK(!defs("GRANT_AUX_GROUP_SUBIDS yes\nGRANT_AUX_GROUP_SUBIDS \"\"\n"));
 	CHECK(defs("GRANT_AUX_GROUP_SUBIDS no\nGRANT_AUX_GROUP_SUBIDS yes\n"));
 }
 
