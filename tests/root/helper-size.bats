@@ -23,6 +23,8 @@ count() {
 	[ "$privileged" -gt 300 ]
 	[ "$privileged" -lt 1000 ]
 	[ "$diagnosis" -lt 250 ]
+	run tr '\n' ' ' <"$IDMAP_SRCDIR/README"
+	assert_output --partial " is $privileged lines of code; $diagnosis more "
 }
 
 @test "the helpers need libcap and libc alone" {
