@@ -11,8 +11,7 @@ const char *const lint_severities[] = {
 	[LINT_NOTE] = "note", [LINT_WARNING] = "warning", [LINT_ERROR] = "error"};
 
 const struct lint_rule_words lint_rules[LINT_RULES] = {
-	[LINT_UNREADABLE] = {"unreadable", LINT_ERROR,
-			     "it grants nothing"},
+	[LINT_UNREADABLE] = {"unreadable", LINT_ERROR, "it grants nothing"},
 	[LINT_SYMLINK] = {"symlink", LINT_ERROR,
 			  "the helpers follow none, so nothing in it is granted"},
 	[LINT_WRITABLE] =
