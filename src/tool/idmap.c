@@ -3,6 +3,7 @@
 
 #include "../trusted/target.h"
 #include "mapspec.h"
+#include "message.h"
 
 #include <bsd/vis.h>
 #include <err.h>
@@ -47,9 +48,7 @@ static void print_usage(FILE *out)
 	      "idmap PID ... is idmap write PID ..., and idmap --dump ... is idmap dump "
 	      "...\n"
 	      "\n"
-	      "  -h, --help, help [VERB]  show this, or the options of a verb, as idmap "
-	      "VERB\n"
-	      "                           --help does\n"
+	      "  -h, --help, help [VERB]  show this, or a verb's options (VERB --help)\n"
 	      "  -V, --version, version   show the version\n",
 	      out);
 }
@@ -136,6 +135,16 @@ static int help(char **argv)
 	return COMMAND_DONE;
 }
 
+static int too_many(const char *word)
+{
+	char *message;
+
+	message_fail(&message, "'%s': nothing belongs there", word);
+	command_fail(COMMAND_USAGE, message);
+	fputs("Try 'idmap --help'.\n", stderr);
+	return COMMAND_USAGE;
+}
+
 static bool is_any(const char *word, const char *a, const char *b, const char *c)
 {
 	return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
@@ -163,8 +172,10 @@ static int run(int argc, char **argv)
 		return run_verb(verb, argc - 1, argv + 1);
 	}
 	if (argc > 1 && is_any(argv[1], "-h", "--help", "help"))
-		return help(argv);
+		return argc > 3 ? too_many(argv[3]) : help(argv);
 	if (argc > 1 && is_any(argv[1], "-V", "--version", "version")) {
+		if (argc > 2)
+			return too_many(argv[2]);
 		puts("idmap " PACKAGE_VERSION);
 		return COMMAND_DONE;
 	}

@@ -258,7 +258,7 @@ static int finish_request(struct request *request, char **ret_message)
 	}
 	if (request->name && !request->slice)
 		return message_fail(ret_message,
-				    "--name %s names a slice: it wants --auto",
+				    "--name '%s' names a slice: it wants --auto",
 				    request->name);
 	if (request->slice && request->layout_given)
 		return message_fail(ret_message,
@@ -266,6 +266,11 @@ static int finish_request(struct request *request, char **ret_message)
 				    "from inner 0 on; a MAP can add the own ID, "
 				    "+u:0:%u:1",
 				    getuid());
+	if (request->slice && request->parent)
+		return message_fail(ret_message,
+				    "--auto and --parent: which slices are free is seen "
+				    "from our own namespace alone; a slice for a child "
+				    "of another is chosen there");
 	if (check_user(request, ret_message) != 0 ||
 	    check_parent(request, ret_message) != 0)
 		return -1;

@@ -78,7 +78,7 @@ static int add_column(struct table *table, size_t column)
 /* All of them, or those of a list such as "INNER,outer". */
 static int add_columns(struct table *table, const char *names)
 {
-	int r = 0;
+	int r = names && !*names ? TABLE_E_COLUMN : 0;
 
 	for (size_t i = 0; !names && i < table->n && r == 0; i++)
 		r = add_column(table, i);

@@ -94,6 +94,7 @@ setup() {
 	assert_usage_error "idmap: --from lxc: no FILE*" dump --from lxc
 	assert_usage_error "idmap: -o 'FROB': the columns are *" dump -o FROB
 	assert_usage_error "idmap: -o 'TYPE,TYPE': *" dump -o TYPE,TYPE
+	assert_usage_error "idmap: -o '': the columns are *" dump -o ''
 }
 
 @test "sizes_are_whole_numbers_of_ids_and_may_have_a_unit" {
@@ -178,6 +179,8 @@ setup() {
 	run -0 "$IDMAP" version
 	assert_output "$("$IDMAP" --version)"
 	assert_usage_error "idmap: 'frob' is neither *" help frob
+	assert_usage_error "idmap: 'x': nothing belongs there" version x
+	assert_usage_error "idmap: 'x': nothing belongs there" help dump x
 }
 
 @test "each_verb_points_to_its_help_after_a_usage_error" {

@@ -259,10 +259,12 @@ set_up() {
 }
 
 @test "what doesn't go with --auto is told" {
-	assert_refused "--name web names a slice: it wants --auto" --name web
+	assert_refused "--name 'web' names a slice: it wants --auto" --name web
 	assert_refused "--auto and --layout" --auto --layout root
 	assert_refused "--auto chooses the base itself" --auto 0:100000:1
 	assert_refused "--auto '?1x'?: not a number of IDs" --auto=1x
+	run -2 --separate-stderr as alice "$IDMAP" dump --auto --parent "$$"
+	assert_regex "$stderr" '^idmap.*: --auto and --parent: .* chosen there$'
 	local name
 	for name in '' . .a -a a/b 'a b' "$(printf 'a%.0s' {1..65})"; do
 		assert_refused "--name '.*': a name is up to 64" --auto --name "$name"
