@@ -325,9 +325,8 @@ static int hop_map(const struct lookup *lookup, size_t i, struct idmap *ret_map,
 		   char **ret_message)
 {
 	const struct hop *hop = &lookup->hops[i];
-	const struct mapspec *specs = lookup->request.specs + hop->first;
 	size_t n = hop_end(lookup, i) - hop->first;
-
+	const struct mapspec *specs = n > 0 ? lookup->request.specs + hop->first : NULL;
 	int r;
 
 	if (hop->target)
