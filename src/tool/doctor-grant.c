@@ -118,7 +118,10 @@ static void no_entry(struct examination *e, enum id_kind kind, const char *login
 		doctor_say(e, doctor_blocks(e), name, file,
 			   "line %zu names %s but grants nothing: %s", line->line,
 			   e->account.name, line->reason);
-		doctor_fix(e, "idmap check says more; as root: idmap check --fix %s",
+		doctor_fix(e,
+			   "idmap check says what is wrong with it, and idmap check "
+			   "--fix %s prints "
+			   "the file corrected where that is sure",
 			   file);
 		return;
 	}

@@ -14,22 +14,21 @@
 bool noentry_here(enum id_kind kind, uint32_t start, uint32_t count,
 		  struct range *ret_largest)
 {
+	__attribute__((cleanup(idset_clear))) struct idset ours = {0};
 	AUTOCLOSE int self = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct range largest = {0};
 	struct idmap map;
+	int r = self < 0 ? -errno : procmap_read(self, kind, &map);
 
+	for (size_t i = 0; r == 0 && i < map.n; i++)
+		r = idset_add(&ours, map.extents[i].inner, map.extents[i].count);
+	idset_seal(&ours);
 	/* What can't be seen is no reason to say that usermod doesn't help. */
-	if (self < 0 || procmap_read(self, kind, &map) != 0)
+	if (r != 0 || idset_covers(&ours, start, count, NULL))
 		return true;
-	for (size_t i = 0; i < map.n; i++) {
-		const struct extent *extent = &map.extents[i];
-
-		if (start >= extent->inner &&
-		    (uint64_t)start + count <= (uint64_t)extent->inner + extent->count)
-			return true;
-		if (extent->count > largest.count)
-			largest = (struct range){extent->inner, extent->count};
-	}
+	for (size_t i = 0; i < ours.n; i++)
+		if (ours.ranges[i].count > largest.count)
+			largest = ours.ranges[i];
 	*ret_largest = largest;
 	return false;
 }

@@ -13,6 +13,6 @@
 int noentry_explain(const struct account *account, const bool lacks[ID_KINDS],
 		    const struct grants grants[ID_KINDS], char **ret_message);
 
-/* Has our own user namespace COUNT IDs from START? If not, *RET_LARGEST is its largest extent. */
+/* Has our own user namespace COUNT IDs from START? If not, *RET_LARGEST is its longest stretch of them. */
 bool noentry_here(enum id_kind kind, uint32_t start, uint32_t count,
 		  struct range *ret_largest);
