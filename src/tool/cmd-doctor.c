@@ -40,9 +40,9 @@ enum { STATE, CAUSE, EVIDENCE, SOURCE, FIX };
 static const struct table_column columns[] = {
 	[STATE] = {.name = "STATE"},
 	[CAUSE] = {.name = "CAUSE"},
-	[EVIDENCE] = {.name = "EVIDENCE", .wrap = true},
-	[SOURCE] = {.name = "SOURCE"},
-	[FIX] = {.name = "FIX", .wrap = true},
+	[EVIDENCE] = {.name = "EVIDENCE", .wrap_words = true},
+	[SOURCE] = {.name = "SOURCE", .wrap = true},
+	[FIX] = {.name = "FIX", .wrap_words = true},
 };
 
 struct shown {

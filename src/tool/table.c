@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool table_option(struct table_options *options, int option, const char *argument)
 {
@@ -61,8 +62,8 @@ static int find_column(const struct table *table, const char *name, size_t len)
 static int add_column(struct table *table, size_t column)
 {
 	const struct table_column *wanted = &table->columns[column];
-	int flags =
-		(wanted->right ? SCOLS_FL_RIGHT : 0) | (wanted->wrap ? SCOLS_FL_WRAP : 0);
+	int flags = (wanted->right ? SCOLS_FL_RIGHT : 0) |
+		    (wanted->wrap || wanted->wrap_words ? SCOLS_FL_WRAP : 0);
 	struct libscols_column *new =
 		scols_table_new_column(table->table, wanted->name, 0, flags);
 
@@ -72,7 +73,11 @@ static int add_column(struct table *table, size_t column)
 					: wanted->boolean ? SCOLS_JSON_BOOLEAN
 							  : SCOLS_JSON_STRING);
 	table->shown[column] = new;
-	return 0;
+	if (!wanted->wrap_words)
+		return 0;
+	scols_column_set_safechars(new, "\n"); /* break_lines() has put them there */
+	return scols_column_set_wrapfunc(new, scols_wrapnl_chunksize,
+					 scols_wrapnl_nextchunk, NULL);
 }
 
 /* All of them, or those of a list such as "INNER,outer". */
@@ -109,6 +114,8 @@ int table_new(const char *name, const struct table_column *columns, size_t n,
 	scols_table_enable_json(table.table, options->json);
 	scols_table_enable_raw(table.table, options->raw);
 	scols_table_enable_noheadings(table.table, options->noheadings);
+	if (isatty(STDOUT_FILENO) && !options->json && !options->raw)
+		table.width = scols_table_get_termwidth(table.table) * 2 / 5;
 	r = add_columns(&table, options->columns);
 	if (r != 0)
 		table_clear(&table);
@@ -146,6 +153,22 @@ int table_row(struct table *table)
 	return table->line ? 0 : -ENOMEM;
 }
 
+/* Break TEXT at its last blank before each WIDTH bytes; a longer word stays whole. */
+static void break_lines(char *text, size_t width)
+{
+	char *start = text, *blank = NULL;
+
+	for (char *c = text; *c; c++) {
+		if (*c == ' ')
+			blank = c;
+		if (blank && (size_t)(c - start) >= width) {
+			*blank = '\n';
+			start = blank + 1;
+			blank = NULL;
+		}
+	}
+}
+
 int table_set(struct table *table, size_t column, const char *format, ...)
 {
 	va_list args;
@@ -159,6 +182,8 @@ int table_set(struct table *table, size_t column, const char *format, ...)
 	va_end(args);
 	if (r < 0)
 		return -ENOMEM;
+	if (table->columns[column].wrap_words && table->width > 0)
+		break_lines(text, table->width);
 	r = scols_line_set_column_data(table->line, table->shown[column], text);
 	free(text);
 	return r;

@@ -46,7 +46,8 @@ struct table_column {
 	bool right;       /* aligned to the right */
 	bool number;      /* in JSON */
 	bool boolean;     /* in JSON: true or false */
-	bool wrap;        /* on a terminal, in lines of its own if it is too long */
+	bool wrap;        /* on a terminal too narrow: broken anywhere, */
+	bool wrap_words;  /* or at blanks */
 };
 #define TABLE_COLUMNS 16U
 
@@ -56,6 +57,7 @@ struct table {
 	struct libscols_column *shown[TABLE_COLUMNS]; /* by column; NULL: not asked for */
 	const struct table_column *columns;
 	size_t n;
+	size_t width; /* of a column with wrap_words; 0: no terminal */
 };
 
 enum { TABLE_E_COLUMN = 1 }; /* -o names a column that is not there, or one twice */
