@@ -11,39 +11,48 @@ static int compare_inner(const void *a, const void *b)
 	return (x->inner > y->inner) - (x->inner < y->inner);
 }
 
+struct extent extent_flip(struct extent extent)
+{
+	return (struct extent){extent.outer, extent.inner, extent.count};
+}
+
+void idmap_sort(struct idmap *map)
+{
+	qsort(map->extents, map->n, sizeof(*map->extents), compare_inner);
+}
+
 void idmap_invert(const struct idmap *map, struct idmap *ret_map)
 {
 	struct idmap inverted = {.n = map->n};
 
 	for (size_t i = 0; i < map->n; i++)
-		inverted.extents[i] = (struct extent){
-			.inner = map->extents[i].outer,
-			.outer = map->extents[i].inner,
-			.count = map->extents[i].count,
-		};
-	qsort(inverted.extents, inverted.n, sizeof(*inverted.extents), compare_inner);
+		inverted.extents[i] = extent_flip(map->extents[i]);
+	idmap_sort(&inverted);
 	*ret_map = inverted;
 }
 
+static uint64_t inner_end(const struct extent *extent)
+{
+	return (uint64_t)extent->inner + extent->count;
+}
+
 /*
- * The part of A that B maps on:
+ * The IDs that both map, on the side of A as inner ones:
  *
- *	A    0..9 -> 100..109
- *	B            105..119 -> 1000..1014
- *	     5..9 -------------> 1000..1004
+ *	A    100..109 -> 0..9
+ *	B        105..119 -> 1000..1014
+ *	     5..9 ---------> 1000..1004
  */
 static bool meet(const struct extent *a, const struct extent *b,
 		 struct extent *ret_extent)
 {
-	uint64_t a_end = (uint64_t)a->outer + a->count;
-	uint64_t b_end = (uint64_t)b->inner + b->count;
-	uint64_t end = a_end < b_end ? a_end : b_end;
-	uint32_t start = a->outer > b->inner ? a->outer : b->inner;
+	uint64_t end = inner_end(a) < inner_end(b) ? inner_end(a) : inner_end(b);
+	uint32_t start = a->inner > b->inner ? a->inner : b->inner;
 
 	if (start >= end || b->outer == ID_NONE)
 		return false;
 	*ret_extent = (struct extent){
-		.inner = a->inner + (start - a->outer),
+		.inner = a->outer + (start - a->inner),
 		.outer = b->outer + (start - b->inner),
 		.count = (uint32_t)(end - start),
 	};
@@ -53,14 +62,23 @@ static bool meet(const struct extent *a, const struct extent *b,
 int idmap_compose(const struct idmap *inner, const struct idmap *outer,
 		  struct idmap *ret_map)
 {
-	/* Every part begins where an extent of one of the two does. */
+	/* Both maps from the namespace between, walked side by side. Every part begins where an
+	 * extent of one of the two does. */
 	struct extent parts[2 * IDMAP_EXTENTS];
-	size_t n = 0;
+	struct idmap inwards, outwards = *outer;
+	size_t n = 0, i = 0, j = 0;
 
-	for (size_t i = 0; i < inner->n; i++)
-		for (size_t j = 0; j < outer->n; j++)
-			if (meet(&inner->extents[i], &outer->extents[j], &parts[n]))
-				n++;
+	idmap_invert(inner, &inwards);
+	idmap_sort(&outwards);
+	while (i < inwards.n && j < outwards.n) {
+		const struct extent *a = &inwards.extents[i], *b = &outwards.extents[j];
+
+		n += meet(a, b, &parts[n]);
+		if (inner_end(a) < inner_end(b))
+			i++;
+		else
+			j++;
+	}
 	n = extents_merge(parts, n);
 	if (n > IDMAP_EXTENTS)
 		return ALGEBRA_E_EXTENTS;
@@ -73,7 +91,7 @@ bool idmap_equal(const struct idmap *a, const struct idmap *b)
 {
 	struct idmap x = *a, y = *b;
 
-	qsort(x.extents, x.n, sizeof(*x.extents), compare_inner);
-	qsort(y.extents, y.n, sizeof(*y.extents), compare_inner);
+	idmap_sort(&x);
+	idmap_sort(&y);
 	return x.n == y.n && memcmp(x.extents, y.extents, x.n * sizeof(*x.extents)) == 0;
 }

@@ -9,6 +9,12 @@
 
 enum { ALGEBRA_E_EXTENTS = 1 }; /* the result needs more than IDMAP_EXTENTS */
 
+/* Swap the two sides. */
+struct extent extent_flip(struct extent extent);
+
+/* Sort the extents by inner. */
+void idmap_sort(struct idmap *map);
+
 /* Swap the two sides, sorted by the new inner. invert(invert(m)) holds the same extents as m. */
 void idmap_invert(const struct idmap *map, struct idmap *ret_map);
 
