@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "index.h"
 
-#include <stdlib.h>
+#include "algebra.h"
+
 #include <string.h>
 
 #ifdef __x86_64__
@@ -153,8 +154,8 @@ AVX2 static uint32_t find_avx2(const struct index_side *side, uint32_t id)
 
 struct batch {
 	__m256i keys[BATCH / LANES];
-	__m256i positions[BATCH /
-			  LANES]; /* how many keys are <= the lane's, as far as known */
+	/* how many keys are <= the lane's, as far as known */
+	__m256i positions[BATCH / LANES];
 };
 
 /* Move the lanes whose key is not below TRIED on by STEP. */
@@ -297,10 +298,8 @@ AVX2 static size_t translate_avx2(const struct index *index,
 }
 #endif
 
-/* Inline, so that DIRECTION is a constant and no call stands before the search. */
-__attribute__((always_inline)) static inline uint32_t find(const struct index *index,
-							   enum index_direction direction,
-							   uint32_t id)
+INLINE uint32_t find(const struct index *index, enum index_direction direction,
+		     uint32_t id)
 {
 	if (index->search <= INDEX_FEW)
 		return find_few(index, direction, id);
@@ -337,46 +336,28 @@ size_t index_translate(const struct index *index, enum index_direction direction
 	return unmapped;
 }
 
-/* One side's extents in order; those of the outer side are flipped, so that .inner is the side
- * that is searched. */
-struct sorted {
-	size_t n;
-	struct extent list[IDMAP_EXTENTS];
-};
-
-static int compare(const void *a, const void *b)
-{
-	const struct extent *x = a, *y = b;
-
-	return (x->inner > y->inner) - (x->inner < y->inner);
-}
-
-static struct extent flip(struct extent extent)
-{
-	return (struct extent){extent.outer, extent.inner, extent.count};
-}
-
+/* What is visible of MAP in the order that DIRECTION searches, flipped where it searches outer IDs. */
 static void sort_side(const struct idmap *map, enum index_direction direction,
-		      struct sorted *ret_sorted)
+		      struct idmap *ret_sorted)
 {
-	ret_sorted->n = 0;
-	for (size_t i = 0; i < map->n; i++) {
-		struct extent extent = map->extents[i];
+	struct idmap seen = {0};
 
-		if (extent.outer == ID_NONE)
-			continue;
-		if (direction == INDEX_TO_INNER)
-			extent = flip(extent);
-		ret_sorted->list[ret_sorted->n++] = extent;
+	for (size_t i = 0; i < map->n; i++)
+		if (map->extents[i].outer != ID_NONE)
+			seen.extents[seen.n++] = map->extents[i];
+	if (direction == INDEX_TO_INNER) {
+		idmap_invert(&seen, ret_sorted);
+	} else {
+		idmap_sort(&seen);
+		*ret_sorted = seen;
 	}
-	qsort(ret_sorted->list, ret_sorted->n, sizeof(struct extent), compare);
 }
 
 /* The first of two neighbours that overlap, or NULL. */
-static const struct extent *find_overlap(const struct sorted *sorted)
+static const struct extent *find_overlap(const struct idmap *sorted)
 {
 	for (size_t i = 1; i < sorted->n; i++) {
-		const struct extent *first = &sorted->list[i - 1];
+		const struct extent *first = &sorted->extents[i - 1];
 
 		if (first->inner + first->count > first[1].inner)
 			return first;
@@ -384,12 +365,12 @@ static const struct extent *find_overlap(const struct sorted *sorted)
 	return NULL;
 }
 
-static void fill_few(struct index *index, const struct sorted *sorted)
+static void fill_few(struct index *index, const struct idmap *sorted)
 {
 	static const struct extent none;
 
 	for (size_t i = 0; i < INDEX_FEW; i++) {
-		const struct extent *extent = i < sorted->n ? &sorted->list[i] : &none;
+		const struct extent *extent = i < sorted->n ? &sorted->extents[i] : &none;
 
 		index->few[0][i] = extent->inner;
 		index->few[1][i] = extent->outer;
@@ -398,15 +379,16 @@ static void fill_few(struct index *index, const struct sorted *sorted)
 	index->search = (uint32_t)sorted->n;
 }
 
-static void fill_side(struct index_side *side, const struct sorted *sorted)
+static void fill_side(struct index_side *side, const struct idmap *sorted)
 {
 	for (size_t i = 0; i < INDEX_KEYS; i++)
-		side->keys[i] = key_of(i < sorted->n ? sorted->list[i].inner : ID_NONE);
+		side->keys[i] =
+			key_of(i < sorted->n ? sorted->extents[i].inner : ID_NONE);
 	for (size_t i = 0; i < INDEX_BLOCKS - 1; i++)
 		side->pivots[i] = side->keys[(i + 1) * INDEX_BLOCK];
 	memset(side->entries, 0, sizeof(side->entries));
 	for (size_t i = 0; i < sorted->n; i++) {
-		const struct extent *extent = &sorted->list[i];
+		const struct extent *extent = &sorted->extents[i];
 
 		side->entries[i + 1].end = extent->inner + extent->count;
 		side->entries[i + 1].shift = extent->outer - extent->inner;
@@ -417,7 +399,7 @@ int index_build(struct index *ret_index, const struct idmap *map,
 		struct idmap_refusal *ret_why)
 {
 	static const int errors[2] = {IDMAP_E_INNER, IDMAP_E_OUTER};
-	struct sorted sides[2];
+	struct idmap sides[2];
 
 	for (int d = INDEX_TO_OUTER; d <= INDEX_TO_INNER; d++) {
 		const struct extent *pair;
@@ -428,8 +410,8 @@ int index_build(struct index *ret_index, const struct idmap *map,
 			bool flipped = d == INDEX_TO_INNER;
 
 			*ret_why = (struct idmap_refusal){
-				.first = flipped ? flip(pair[0]) : pair[0],
-				.second = flipped ? flip(pair[1]) : pair[1],
+				.first = flipped ? extent_flip(pair[0]) : pair[0],
+				.second = flipped ? extent_flip(pair[1]) : pair[1],
 			};
 			return errors[d];
 		}
