@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tool/dialect.h"
 #include "tool/algebra.h"
+#include "tool/dialect.h"
 
 #include "unit/tap.h"
 
