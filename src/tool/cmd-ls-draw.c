@@ -27,12 +27,15 @@ static void rows_clear(struct rows *rows)
 	free(rows->list);
 }
 
-/* "  4026532201 alice sleep", two blanks for each parent. */
+#define INDENTED 8U /* a forest can be 33 deep, a terminal 80 wide */
+
+/* "  4026532201 alice sleep", two blanks for each parent; those below the eighth stand under it. */
 static char *make_label(struct ls *ls, const struct userns *userns)
 {
 	char *text, safe[4 * 256 + 1];
+	unsigned depth = userns->depth < INDENTED ? userns->depth : INDENTED;
 
-	message_fail(&text, "%*s%ju %s %s", 2 * (int)userns->depth, "", userns->ino,
+	message_fail(&text, "%*s%ju %s %s", (int)(2 * depth), "", userns->ino,
 		     ls_user(ls, userns->owner),
 		     userns->pid > 0 ? userns->comm : "(no process)");
 	if (!text)
@@ -117,9 +120,10 @@ int ls_draw(struct ls *ls)
 		if (!ls->kinds[kind])
 			continue;
 		r = make_rows(ls, kind, &rows[kind]);
-		drawings[n++] = (struct drawing){kind == ID_UID ? "outer user IDs"
-								: "outer group IDs",
-						 rows[kind].list, rows[kind].n};
+		drawings[n++] =
+			(struct drawing){kind == ID_UID ? "outer user IDs, not to scale"
+							: "outer group IDs, not to scale",
+					 rows[kind].list, rows[kind].n};
 	}
 	if (r == 0)
 		r = ls->svg ? write_svg(ls, drawings, n) : print_graph(drawings, n);

@@ -11,12 +11,19 @@
 struct cut {
 	uint32_t id;
 	int32_t change; /* so many more ranges hold the IDs from here on */
+	bool begins;    /* a range does, whatever ends */
 	double at;
+	size_t column; /* where its number begins, in characters, */
+	unsigned line; /* and on which line of numbers; NO_LINE: there is no room */
 };
+
+#define NUMBER_LINES 3U
+#define NO_LINE      NUMBER_LINES
 
 struct axis {
 	struct cut *cuts; /* owned, by ID, each ID once; NULL: nothing is cut */
 	size_t n;
+	unsigned lines; /* of numbers, at least one */
 };
 
 #define WIDTH_GAP 1.0
@@ -43,7 +50,8 @@ static size_t collect(const struct drawing *drawing, struct cut *cuts)
 
 			if (is_all(range))
 				continue;
-			cuts[n++] = (struct cut){.id = range.start, .change = 1};
+			cuts[n++] = (struct cut){
+				.id = range.start, .change = 1, .begins = true};
 			cuts[n++] = (struct cut){.id = range.start + range.count,
 						 .change = -1};
 		}
@@ -55,10 +63,12 @@ static size_t merge(struct cut *cuts, size_t n)
 	size_t last = 0;
 
 	for (size_t i = 1; i < n; i++)
-		if (cuts[i].id == cuts[last].id)
+		if (cuts[i].id == cuts[last].id) {
 			cuts[last].change += cuts[i].change;
-		else
+			cuts[last].begins |= cuts[i].begins;
+		} else {
 			cuts[++last] = cuts[i];
+		}
 	return n > 0 ? last + 1 : 0;
 }
 
@@ -125,10 +135,49 @@ static void axis_range(const struct axis *axis, struct range range, double *ret_
 	*ret_to = is_all(range) ? 1.0 : axis_at(axis, range.start + range.count);
 }
 
+/*
+ * Give a number to each ID at which something begins, WIDTH characters wide being the axis. What has
+ * no room on a line goes to the next; what would stick out of ROOM characters is moved to the left:
+ *
+ *	1001    200000     4000000000
+ *	 100000
+ */
+static void place_numbers(struct axis *axis, size_t width, size_t room)
+{
+	size_t free_from[NUMBER_LINES] = {0};
+
+	axis->lines = 1;
+	for (size_t i = 0; i < axis->n; i++) {
+		struct cut *cut = &axis->cuts[i];
+		size_t len = (size_t)snprintf(NULL, 0, "%u", cut->id);
+
+		cut->column = (size_t)(cut->at * (double)width);
+		if (cut->column + len > room)
+			cut->column = room - len;
+		cut->line = cut->begins ? 0 : NO_LINE;
+		while (cut->line < NO_LINE && cut->column < free_from[cut->line])
+			cut->line++;
+		if (cut->line == NO_LINE)
+			continue;
+		free_from[cut->line] = cut->column + len + 1;
+		if (cut->line >= axis->lines)
+			axis->lines = cut->line + 1;
+	}
+}
+
+static size_t label_width(const struct drawing *drawing)
+{
+	size_t width = strlen(drawing->title);
+
+	for (size_t i = 0; i < drawing->n; i++)
+		if (strlen(drawing->rows[i].label) > width)
+			width = strlen(drawing->rows[i].label);
+	return width;
+}
+
 /* On a terminal */
 
-#define LABEL_MAX 44U
-#define BAR_MIN   20U
+#define COLUMNS_MIN 24U /* half of it holds a number */
 
 /* Add to each cell how much of it lies between FROM and TO. */
 static void fill_cells(double *cells, size_t n, double from, double to)
@@ -155,61 +204,55 @@ static void print_cells(const double *cells, size_t n, bool utf8, FILE *out)
 	fputc('\n', out);
 }
 
-/* The IDs at which something begins, each where it lies, as far as there is room. */
-static void print_scale(const struct axis *axis, int indent, size_t width, FILE *out)
+static void print_numbers(const struct axis *axis, unsigned line, FILE *out)
 {
 	size_t column = 0;
 
-	fprintf(out, "%*s", indent, "");
 	for (size_t i = 0; i < axis->n; i++) {
-		size_t at = (size_t)(axis->cuts[i].at * (double)width);
-		int len = snprintf(NULL, 0, "%u", axis->cuts[i].id);
+		const struct cut *cut = &axis->cuts[i];
 
-		if (axis->cuts[i].change < 0 || (column > 0 && at <= column) ||
-		    at + (size_t)len > width)
-			continue;
-		fprintf(out, "%*s%u", (int)(at - column), "", axis->cuts[i].id);
-		column = at + (size_t)len;
+		if (cut->line == line)
+			column += (size_t)fprintf(
+				out, "%*s%u", (int)(cut->column - column), "", cut->id);
 	}
 	if (axis->n == 0)
 		fputc('0', out);
 	fputc('\n', out);
 }
 
-static size_t label_width(const struct drawing *drawing)
+static void print_row(const struct axis *axis, const struct drawing_row *row,
+		      double *cells, size_t width, bool utf8, FILE *out)
 {
-	size_t width = strlen(drawing->title);
+	memset(cells, 0, width * sizeof(*cells));
+	for (size_t i = 0; i < row->n; i++) {
+		double from, to;
 
-	for (size_t i = 0; i < drawing->n; i++)
-		if (strlen(drawing->rows[i].label) > width)
-			width = strlen(drawing->rows[i].label);
-	return width < LABEL_MAX ? width : LABEL_MAX;
+		axis_range(axis, row->ranges[i], &from, &to);
+		fill_cells(cells, width, from, to);
+	}
+	print_cells(cells, width, utf8, out);
 }
 
+/* Labels have half of the columns at most. */
 int drawing_text(const struct drawing *drawing, unsigned columns, bool utf8, FILE *out)
 {
-	size_t label = label_width(drawing);
-	size_t width = columns > label + 1 + BAR_MIN ? columns - label - 1 : BAR_MIN;
+	size_t room = columns > COLUMNS_MIN ? columns : COLUMNS_MIN;
+	size_t longest = label_width(drawing);
+	int label = (int)(longest < room / 2 ? longest : room / 2);
+	size_t width = room - (size_t)label - 1;
 	double *cells = calloc(width, sizeof(*cells));
 	struct axis axis = {0};
 	int r = cells ? axis_make(drawing, &axis) : -ENOMEM;
 
-	if (r == 0) {
-		fprintf(out, "%-*.*s ", (int)label, (int)label, drawing->title);
-		print_scale(&axis, 0, width, out);
+	if (r == 0)
+		place_numbers(&axis, width, width);
+	for (unsigned line = 0; line < axis.lines; line++) {
+		fprintf(out, "%-*.*s ", label, label, line == 0 ? drawing->title : "");
+		print_numbers(&axis, line, out);
 	}
 	for (size_t i = 0; i < drawing->n && r == 0; i++) {
-		const struct drawing_row *row = &drawing->rows[i];
-
-		memset(cells, 0, width * sizeof(*cells));
-		for (size_t k = 0; k < row->n; k++) {
-			double from, to;
-
-			axis_range(&axis, row->ranges[k], &from, &to);
-			fill_cells(cells, width, from, to);
-		}
-		fprintf(out, "%-*.*s ", (int)label, (int)label, row->label);
-		print_cells(cells, width, utf8, out);
+		fprintf(out, "%-*.*s ", label, label, drawing->rows[i].label);
+		print_row(&axis, &drawing->rows[i], cells, width, utf8, out);
 	}
 	free(axis.cuts);
 	free(cells);
@@ -218,10 +261,11 @@ int drawing_text(const struct drawing *drawing, unsigned columns, bool utf8, FIL
 
 /* SVG */
 
-#define SVG_LABEL 330.0
-#define SVG_BAR   860.0
 #define SVG_ROW   16.0
-#define SVG_DIGIT 6.7 /* width of a character */
+#define SVG_DIGIT 6.7  /* width of a character, at most */
+#define SVG_CHARS 128U /* as wide are the bars; */
+#define SVG_ROOM  141U /* a number may stand to the right of them */
+#define SVG_BAR   (SVG_DIGIT * SVG_CHARS)
 
 static void print_xml(const char *text, FILE *out)
 {
@@ -248,76 +292,90 @@ static void svg_text(double x, double y, const char *text, FILE *out)
 	fputs("</text>\n", out);
 }
 
-static void svg_scale(const struct axis *axis, double y, FILE *out)
+/* LEFT is where the bars begin. A line leads from each number down to BOTTOM; from the right on, so
+ * that a number lies over the lines of those that come behind it. */
+static void svg_numbers(const struct axis *axis, double left, double top, double bottom,
+			FILE *out)
 {
-	double free_from = 0.0;
-
-	for (size_t i = 0; i < axis->n; i++) {
-		double x = SVG_LABEL + axis->cuts[i].at * SVG_BAR;
+	for (size_t i = axis->n; i-- > 0;) {
+		const struct cut *cut = &axis->cuts[i];
+		double x = left + cut->at * SVG_BAR, y = top + (cut->line + 1) * SVG_ROW;
 		char text[16];
-		int len = snprintf(text, sizeof(text), "%u", axis->cuts[i].id);
 
-		if (axis->cuts[i].change < 0 || x < free_from)
+		if (cut->line == NO_LINE)
 			continue;
-		svg_text(x, y, text, out);
-		free_from = x + SVG_DIGIT * (len + 1);
+		fprintf(out, "<path d=\"M%.1f %.1fV%.1f\"/>\n", x, y - SVG_ROW + 2,
+			bottom);
+		snprintf(text, sizeof(text), "%u", cut->id);
+		svg_text(x + 2, y - 5, text, out);
 	}
 }
 
-static void svg_row(const struct axis *axis, const struct drawing_row *row, double y,
-		    FILE *out)
+/* The thinnest bar can still be seen. */
+static void svg_row(const struct axis *axis, const struct drawing_row *row, double left,
+		    double y, FILE *out)
 {
 	fprintf(out,
 		"<rect class=\"row\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 		"height=\"%.1f\"/>\n",
-		SVG_LABEL, y, SVG_BAR, SVG_ROW - 2);
+		left, y, SVG_BAR, SVG_ROW - 2);
 	svg_text(4, y + SVG_ROW - 5, row->label, out);
 	for (size_t i = 0; i < row->n; i++) {
 		struct range range = row->ranges[i];
-		double from, to;
+		double from, to, width;
 
 		axis_range(axis, range, &from, &to);
+		width = (to - from) * SVG_BAR;
 		fprintf(out,
 			"<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\">"
 			"<title>%u-%u (%u)</title></rect>\n",
-			SVG_LABEL + from * SVG_BAR, y, (to - from) * SVG_BAR, SVG_ROW - 2,
+			left + from * SVG_BAR, y, width > 1.0 ? width : 1.0, SVG_ROW - 2,
 			range.start, range.start + range.count - 1, range.count);
 	}
 }
 
-static int svg_drawing(const struct drawing *drawing, double *y, FILE *out)
+static int svg_drawing(const struct drawing *drawing, double left, double *y, FILE *out)
 {
 	struct axis axis;
+	double top = *y + SVG_ROW;
 	int r = axis_make(drawing, &axis);
 
 	if (r != 0)
 		return r;
-	*y += 2 * SVG_ROW;
-	svg_text(4, *y - 5, drawing->title, out);
-	svg_scale(&axis, *y - 5, out);
+	place_numbers(&axis, SVG_CHARS, SVG_ROOM);
+	*y = top + axis.lines * SVG_ROW;
+	svg_text(4, top + SVG_ROW - 5, drawing->title, out);
+	svg_numbers(&axis, left, top, *y + SVG_ROW * (double)drawing->n, out);
 	for (size_t i = 0; i < drawing->n; i++, *y += SVG_ROW)
-		svg_row(&axis, &drawing->rows[i], *y, out);
+		svg_row(&axis, &drawing->rows[i], left, *y, out);
 	free(axis.cuts);
 	return 0;
 }
 
 int drawing_svg(const struct drawing *drawings, size_t n, FILE *out)
 {
-	double height = SVG_ROW, y = 0;
+	double height = SVG_ROW, y = 0, left;
+	size_t longest = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < n; i++)
-		height += SVG_ROW * (double)(drawings[i].n + 2);
+	for (size_t i = 0; i < n; i++) {
+		size_t width = label_width(&drawings[i]);
+
+		longest = width > longest ? width : longest;
+		height += SVG_ROW * (double)(drawings[i].n + 1 + NUMBER_LINES);
+	}
+	left = 8 + SVG_DIGIT * (double)longest;
 	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
-		"height=\"%.0f\">\n"
-		"<style>text { font: 11px monospace } rect { fill: #36c } "
-		".row { fill: #eee }</style>\n"
-		"<rect class=\"page\" width=\"100%%\" height=\"100%%\" "
-		"style=\"fill: #fff\"/>\n",
-		SVG_LABEL + SVG_BAR + 90, height);
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" "
+		"width=\"%.0f\" height=\"%.0f\">\n"
+		"<style>text { font: 11px monospace; white-space: pre; "
+		"paint-order: stroke; stroke: #fff; stroke-width: 3px } "
+		"rect { fill: #36c } .row { fill-opacity: .08 } "
+		"path { stroke: #bbb }</style>\n"
+		"<rect width=\"100%%\" height=\"100%%\" style=\"fill: #fff\"/>\n",
+		left + SVG_DIGIT * SVG_ROOM, height);
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = svg_drawing(&drawings[i], &y, out);
+		r = svg_drawing(&drawings[i], left, &y, out);
 	fputs("</svg>\n", out);
 	return r;
 }

@@ -281,7 +281,7 @@ findings() {
 		a1 a 0 1 0:0:32768 -
 	END
 	run -0 env COLUMNS=80 LC_ALL=C "$IDMAP" ls --graph -u
-	assert_line --index 0 --regexp '^outer user IDs .* 100000 .* 165536'
+	assert_line --index 0 --regexp '^outer user IDs.* 100000 .* 165536'
 	assert_equal "${#lines[@]}" 5
 	assert_line --index 2 --regexp "^  $(ns a) root forest +#+[+]?\$"
 	assert_line --index 3 --regexp "^    $(ns a1) 100000 forest +#+[+]?\$"

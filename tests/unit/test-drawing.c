@@ -56,6 +56,32 @@ static void what_fills_a_part_of_a_column_is_drawn_as_such(void)
 	CHECK(strstr(text_of(&drawing, 5 + 20), "\nmany ++++++++++++++++++++\n"));
 }
 
+static void a_number_without_room_goes_to_the_next_line_or_to_the_left(void)
+{
+	const struct range a = {1000007, 1}, b = {1000008, 1}, c = {4000000000, 1};
+	const struct drawing_row rows[] = {{"a", &a, 1}, {"b", &b, 1}, {"c", &c, 1}};
+	const struct drawing drawing = {"IDs", rows, 3};
+
+	/* 2 + 2 + 1 + 2 */
+	CHECK(strcmp(text_of(&drawing, 4 + 21), "IDs 1000007    4000000000\n"
+						"          1000008\n"
+						"a   ######\n"
+						"b         ######\n"
+						"c                  ######\n") == 0);
+}
+
+static void labels_take_half_of_a_narrow_terminal_at_most(void)
+{
+	const struct range range = {7, 1};
+	const struct drawing_row row = {"a label of 23 letters..", &range, 1};
+	const struct drawing drawing = {"IDs", &row, 1};
+
+	CHECK(strcmp(text_of(&drawing, 30), "IDs             7\n"
+					    "a label of 23 l ##############\n") == 0);
+	CHECK(strcmp(text_of(&drawing, 1), "IDs          7\n"
+					   "a label of 2 ###########\n") == 0);
+}
+
 static void nothing_but_all_ids_fills_the_row(void)
 {
 	const struct range all = {0, ID_NONE};
@@ -87,6 +113,8 @@ int main(void)
 	return TAP_RUN(TEST(a_range_lies_where_its_ids_are),
 		       TEST(a_gap_is_narrow_however_many_ids_it_has),
 		       TEST(what_fills_a_part_of_a_column_is_drawn_as_such),
+		       TEST(a_number_without_room_goes_to_the_next_line_or_to_the_left),
+		       TEST(labels_take_half_of_a_narrow_terminal_at_most),
 		       TEST(nothing_but_all_ids_fills_the_row),
 		       TEST(svg_shows_labels_as_text_and_no_markup));
 }
