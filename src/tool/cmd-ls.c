@@ -94,6 +94,12 @@ static int read_command_line(struct ls *ls, int argc, char **argv)
 	}
 	if (r == 0 && optind < argc)
 		r = message_fail(&message, "'%s': ls takes no argument", argv[optind]);
+	if (r == 0)
+		r = table_check(&ls->options,
+				ls->mode == LS_GRAPH ? "--graph"
+				: ls->mode == LS_SVG ? "--svg"
+						     : NULL,
+				&message);
 	if (!ls->kinds[ID_UID] && !ls->kinds[ID_GID])
 		ls->kinds[ID_UID] = ls->kinds[ID_GID] = true;
 	return r == 0 ? -1 : command_fail(COMMAND_USAGE, message);
@@ -124,26 +130,6 @@ const char *ls_user(struct ls *ls, uid_t uid)
 		snprintf(ls->user, sizeof(ls->user), "%u", uid);
 	ls->uid = uid;
 	return uid == ID_NONE ? "?" : ls->user;
-}
-
-static int column_failed(const struct ls *ls, const struct table_column *columns,
-			 size_t n)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *list = open_memstream(&text, &len);
-
-	if (!list)
-		return command_fail(COMMAND_USAGE, NULL);
-	fprintf(list, "-o %s: the columns are ", ls->options.columns);
-	for (size_t i = 0; i < n; i++)
-		fprintf(list, "%s%s",
-			i == 0       ? ""
-			: i + 1 == n ? " and "
-				     : ", ",
-			columns[i].name);
-	fputs(", each at most once, with commas between", list);
-	return command_fail(COMMAND_USAGE, fclose(list) == 0 ? text : NULL);
 }
 
 int ls_failed(const char *what, int error)
@@ -378,10 +364,13 @@ static int print_json(struct ls *ls)
 int ls_print(struct ls *ls, const char *name, const struct table_column *wanted, size_t n,
 	     int (*fill)(struct ls *ls))
 {
+	char *message;
 	int r = table_new(name, wanted, n, &ls->options, &ls->table);
 
-	if (r == TABLE_E_COLUMN)
-		return column_failed(ls, wanted, n);
+	if (r == TABLE_E_COLUMN) {
+		table_refuse_columns(&ls->options, wanted, n, &message);
+		return command_fail(COMMAND_USAGE, message);
+	}
 	if (r == 0)
 		r = fill(ls);
 	if (r == 0)

@@ -308,6 +308,10 @@ print(root.tag == svg + "svg", [t.text for t in root.iter(svg + "title")])' "$TM
 	assert_regex "$stderr" 'the columns are NS, PARENT, .* and MOUNT, each at most once'
 	run -2 --separate-stderr "$IDMAP" ls --tree --maps
 	assert_regex "$stderr" 'only one can be shown'
+	run -2 --separate-stderr "$IDMAP" ls --json --raw
+	assert_regex "$stderr" '--json and --raw are two shapes'
+	run -2 --separate-stderr "$IDMAP" ls --graph -o NS
+	assert_regex "$stderr" '-o is for tables, and --graph prints none'
 	run -2 --separate-stderr "$IDMAP" ls 1
 	assert_regex "$stderr" "'1': ls takes no argument"
 	run -2 "$IDMAP" ls --nonsense
