@@ -179,20 +179,17 @@ static int take_option(struct request *request, int option, char **argv,
 	}
 }
 
-/* True if each kind asked for begins with MAPs, for all of KINDS or for any. */
-static bool has_base(const struct request *request, bool for_all)
+/* Do MAPs take the place of the layout, for ALL kinds asked for or for any of them? */
+static bool has_base(const struct request *request, bool all)
 {
-	bool all = true, any = false;
+	size_t asked = 0, replaced = 0;
 
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
-		bool base = mapspec_has_base(request->specs, request->n, kind);
-
-		if (request->kinds[kind]) {
-			all &= base;
-			any |= base;
-		}
+		asked += request->kinds[kind];
+		replaced += request->kinds[kind] &&
+			    mapspec_has_base(request->specs, request->n, kind);
 	}
-	return for_all ? all : any;
+	return replaced > 0 && (!all || replaced == asked);
 }
 
 int request_check(const struct request *request, char **ret_message)
