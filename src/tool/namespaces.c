@@ -146,12 +146,24 @@ static int read_maps(struct userns *userns, int dir)
 
 /* Processes */
 
-static void miss(struct namespaces *all)
+/* The list of those that may not be asked grows whenever their number becomes a power of two. */
+static int miss(struct namespaces *all, pid_t pid)
 {
-	if (errno == ENOENT || errno == ESRCH)
+	size_t n = all->missed.denied;
+	pid_t *list = all->denied;
+
+	if (errno == ENOENT || errno == ESRCH) {
 		all->missed.vanished++;
-	else
-		all->missed.denied++;
+		return 0;
+	}
+	if ((n & (n - 1)) == 0)
+		list = reallocarray(list, n > 0 ? 2 * n : 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	list[n] = pid;
+	all->denied = list;
+	all->missed.denied++;
+	return 0;
 }
 
 static int open_process(int proc, pid_t pid)
@@ -180,10 +192,8 @@ static int ask_process(struct namespaces *all, int proc, pid_t pid, uint32_t *re
 	int r;
 
 	*ret_index = NAMESPACE_NONE;
-	if (fd < 0) {
-		miss(all);
-		return 0;
-	}
+	if (fd < 0)
+		return miss(all, pid);
 	r = add_chain(all, fd, ret_index);
 	if (r != 0)
 		return r;
@@ -204,10 +214,8 @@ static int visit(struct namespaces *all, int proc, pid_t pid)
 	int r = 0;
 
 	snprintf(path, sizeof(path), "%d/ns/user", pid);
-	if (fstatat(proc, path, &st, 0) < 0) {
-		miss(all);
-		return 0;
-	}
+	if (fstatat(proc, path, &st, 0) < 0)
+		return miss(all, pid);
 	index = all->n > 0 ? *find_slot(all, st.st_dev, st.st_ino) - 1 : NAMESPACE_NONE;
 	if (index == NAMESPACE_NONE || all->list[index].pid == 0 ||
 	    all->list[index].state == NAMESPACE_UNREAD)
@@ -561,6 +569,7 @@ void namespaces_clear(struct namespaces *namespaces)
 	}
 	free(namespaces->list);
 	free(namespaces->slots);
+	free(namespaces->denied);
 	*namespaces = (struct namespaces){0};
 }
 

@@ -58,6 +58,7 @@ struct namespaces {
 	uint32_t room;
 	uint32_t *slots; /* owned, while walking: hash table of indices + 1 */
 	uint32_t own;    /* the caller's own namespace */
+	pid_t *denied;   /* owned: the processes of missed.denied */
 	struct namespaces_missed missed;
 };
 

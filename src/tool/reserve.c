@@ -8,7 +8,6 @@
 #include "slice.h"
 
 #include <bsd/libutil.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -163,38 +162,28 @@ static int add_seen(struct reserve *reserve, const struct namespaces *all)
 	return r;
 }
 
-static int add_denied(struct reserve *reserve, int proc, const char *pid)
-{
-	AUTOCLOSE int dir = openat(proc, pid, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct stat st;
-	struct idmap map;
-	int r = 0;
-
-	if (dir < 0 || fstatat(dir, "ns/user", &st, 0) == 0 || errno != EACCES)
-		return 0;
-	for (enum id_kind kind = ID_UID; kind <= ID_GID && r == 0; kind++)
-		if (procmap_read(dir, kind, &map) == 0)
-			r = add_map(&reserve->used[kind],
-				    &(struct namespace_map){map.extents, map.n});
-	return r;
-}
-
 /*
  * Which namespace another user's process is in is not told, but its maps are. In the initial
  * namespace that is enough, since all others are below it.
  */
-static int add_all_denied(struct reserve *reserve)
+static int add_denied(struct reserve *reserve, const struct namespaces *all)
 {
-	DIR *proc = opendir("/proc");
-	const struct dirent *entry;
 	int r = 0;
 
-	if (!proc)
-		return -errno;
-	while (r == 0 && (entry = readdir(proc)))
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-			r = add_denied(reserve, dirfd(proc), entry->d_name);
-	closedir(proc);
+	if (all->own == NAMESPACE_NONE || all->list[all->own].ino != INITIAL_INODE)
+		return 0;
+	for (size_t i = 0; i < all->missed.denied && r == 0; i++) {
+		AUTOCLOSE int dir = -1;
+		char path[32];
+		struct idmap map;
+
+		snprintf(path, sizeof(path), "/proc/%d", all->denied[i]);
+		dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		for (enum id_kind kind = ID_UID; kind <= ID_GID && r == 0; kind++)
+			if (procmap_read(dir, kind, &map) == 0)
+				r = add_map(&reserve->used[kind],
+					    &(struct namespace_map){map.extents, map.n});
+	}
 	return r;
 }
 
@@ -205,8 +194,8 @@ static int find_used(struct reserve *reserve, char **ret_message)
 
 	if (r == 0)
 		r = add_seen(reserve, &all);
-	if (r == 0 && all.missed.denied > 0 && all.list[all.own].ino == INITIAL_INODE)
-		r = add_all_denied(reserve);
+	if (r == 0)
+		r = add_denied(reserve, &all);
 	namespaces_clear(&all);
 	if (r == 0)
 		return 0;
