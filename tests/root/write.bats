@@ -223,6 +223,17 @@ start_and_write() {
 	assert_maps "0 1001 1 1 100000 65536" "0 1001 1 1 300000 65536"
 }
 
+@test "a_process_is_named_by_a_pidfd" {
+	spawn_userns alice
+	run --separate-stderr as alice /usr/bin/python3 -c '
+import os, sys
+fd = os.pidfd_open(int(sys.argv[2]))
+os.set_inheritable(fd, True)
+os.execv(sys.argv[1], [sys.argv[1], "fd:%d" % fd])' "$IDMAP" "$TARGET"
+	assert_silent_success
+	assert_maps "0 1001 1 1 100000 65536" "0 1001 1 1 300000 65536"
+}
+
 @test "a_grant_keyed_by_uid_counts" {
 	grant_uid 1001:200000:10
 	spawn_userns alice
