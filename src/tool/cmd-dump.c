@@ -432,12 +432,17 @@ static int print_form(const struct dump *dump)
 		.own = account->name ? own : NULL,
 	};
 	struct dialect_refusal why;
+	char *message = NULL;
 	int r = dialect_write(stdout, dump->format, &maps, &why);
 
 	if (r == 0)
 		return COMMAND_DONE;
-	return command_fail(COMMAND_FAILED,
-			    r < 0 ? NULL : dialect_explain(dump->format, NULL, r, &why));
+	if (r == DIALECT_E_EMPTY && !dump->planned)
+		message_fail(&message, "%s: not written yet, so no form can show it",
+			     dump->target);
+	else if (r > 0)
+		message = dialect_explain(dump->format, NULL, r, &why);
+	return command_fail(COMMAND_FAILED, message);
 }
 
 int cmd_dump(int argc, char **argv)

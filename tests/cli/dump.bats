@@ -191,6 +191,9 @@ outer IDs as seen from $OURS, the reader's own"
 	assert_output "uid_map: not written yet
 gid_map: not written yet
 outer IDs as seen from $OURS, the reader's own"
+	run --separate-stderr as alice "$IDMAP" --dump --format=newuidmap "$TARGET"
+	assert_failure 1
+	assert_equal "$output$stderr" "idmap: $TARGET: not written yet, so no form can show it"
 }
 
 @test "outer_ids_that_the_reader_lacks_have_no_number" {
