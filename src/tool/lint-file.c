@@ -164,8 +164,11 @@ static int add_entry(struct lint_file *file, size_t *room, const struct subid_li
 		file->entries = entries;
 		*room = more;
 	}
-	file->entries[file->n++] =
-		(struct lint_entry){text, number, {line->start, line->count}, owner};
+	file->entries[file->n++] = (struct lint_entry){text,
+						       number,
+						       {line->start, line->count},
+						       owner,
+						       (uint32_t)line->owner_len};
 	return 0;
 }
 

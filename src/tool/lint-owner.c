@@ -93,10 +93,6 @@ static uint32_t add_owner(struct lint_owners *owners, const char *name, size_t l
 	return owner.same;
 }
 
-/* How many entries before its turn a slot is fetched: a table of a million owners is in no cache,
- * and waiting for each slot alone would take longer than all else. */
-#define AHEAD 16
-
 int lint_number_owners(struct lint_owners *owners, struct lint_file *file)
 {
 	if (file->n == 0)
@@ -105,20 +101,20 @@ int lint_number_owners(struct lint_owners *owners, struct lint_file *file)
 		return -ENOMEM;
 	for (size_t i = 0; i < file->n; i++) {
 		struct lint_entry *entry = &file->entries[i];
-		const char *colon = strchr(entry->text, ':');
 
-		if (i + AHEAD < file->n)
-			__builtin_prefetch(&owners->slots[entry[AHEAD].owner &
+		if (i + LINT_AHEAD < file->n)
+			__builtin_prefetch(&owners->slots[entry[LINT_AHEAD].owner &
 							  (owners->n_slots - 1)]);
-		entry->owner = add_owner(owners, entry->text,
-					 (size_t)(colon - entry->text), entry->owner);
+		entry->owner =
+			add_owner(owners, entry->text, entry->owner_len, entry->owner);
 	}
 	return 0;
 }
 
 void lint_owners_clear(struct lint_owners *owners)
 {
-	for (uint32_t i = 0; i < owners->n; i++)
+	/* Only a number has a namesake. */
+	for (uint32_t i = 0; i < owners->n && owners->n_numbers > 0; i++)
 		free(owners->list[i].namesake);
 	free(owners->list);
 	free(owners->slots);

@@ -10,11 +10,16 @@
 
 #define LINT_TICK 65536U /* things done between two calls of tick */
 
+/* How many turns before its own something is fetched: the tables of a million owners are in no cache,
+ * and waiting for each place alone would take longer than all else. */
+#define LINT_AHEAD 16
+
 struct lint_entry {
 	const char *text; /* the line, in the mapped file */
 	size_t line;
 	struct range range;
 	uint32_t owner; /* index into lint->owners; first lint_owner_hash() */
+	uint32_t owner_len;
 };
 
 /* An owner as it is written. Two may be one account: its login name and its UID; then SAME of

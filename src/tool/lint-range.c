@@ -41,8 +41,20 @@ static void sort_digit(const uint64_t *from, uint64_t *to, size_t n, unsigned in
 		to[places[from[i] >> shift & mask]++] = from[i];
 }
 
-/* Order the entries by their starts. */
-static int sort_starts(struct lint_file *file)
+/* Order what has the same start by count, owner and line. */
+static void sort_ties(struct lint_file *file, const uint64_t *keys)
+{
+	for (size_t i = 0, next; i < file->n; i = next) {
+		for (next = i + 1; next < file->n; next++)
+			if (keys[next] >> 32 != keys[i] >> 32)
+				break;
+		if (next - i > 1)
+			qsort_r(file->order + i, next - i, sizeof(*file->order),
+				compare_entries, file->entries);
+	}
+}
+
+static int sort_entries(struct lint_file *file)
 {
 	uint64_t *keys = calloc(file->n, 2 * sizeof(*keys)), *spare;
 
@@ -56,25 +68,18 @@ static int sort_starts(struct lint_file *file)
 	sort_digit(keys, spare, file->n, 32 + 2 * DIGIT_BITS);
 	for (size_t i = 0; i < file->n; i++)
 		file->order[i] = (uint32_t)spare[i];
+	sort_ties(file, spare);
 	free(keys);
 	return 0;
 }
 
-/* Order what has the same start by count, owner and line. */
-static void sort_ties(struct lint_file *file)
+/* The entry at place I in the order. What comes soon is fetched: in a file that is not in order each
+ * would be waited for alone. */
+static const struct lint_entry *entry_at(const struct lint_file *file, size_t i)
 {
-	const struct lint_entry *entries = file->entries;
-
-	for (size_t i = 0, next; i < file->n; i = next) {
-		uint32_t start = entries[file->order[i]].range.start;
-
-		for (next = i + 1; next < file->n; next++)
-			if (entries[file->order[next]].range.start != start)
-				break;
-		if (next - i > 1)
-			qsort_r(file->order + i, next - i, sizeof(*file->order),
-				compare_entries, file->entries);
-	}
+	if (i + LINT_AHEAD < file->n)
+		__builtin_prefetch(&file->entries[file->order[i + LINT_AHEAD]]);
+	return &file->entries[file->order[i]];
 }
 
 /* The set of all ranges: from an ordered list it can be made sealed, without a second sort. */
@@ -84,7 +89,7 @@ static int make_set(struct lint_file *file)
 	int r = 0;
 
 	for (size_t i = 0; i < file->n && r == 0; i++) {
-		struct range range = file->entries[file->order[i]].range;
+		struct range range = entry_at(file, i)->range;
 		struct range *last = set->n > 0 ? &set->ranges[set->n - 1] : NULL;
 
 		if (!last || range.start > last->start + last->count)
@@ -113,12 +118,10 @@ int lint_sort_ranges(const struct lint *lint, struct lint_file *file)
 
 	if (file->n > 0) {
 		file->order = calloc(file->n, sizeof(*file->order));
-		r = file->order ? sort_starts(file) : -ENOMEM;
+		r = file->order ? sort_entries(file) : -ENOMEM;
 	}
-	if (r == 0) {
-		sort_ties(file);
+	if (r == 0)
 		r = make_set(file);
-	}
 	if (r == 0)
 		find_next(lint, file);
 	return r;
@@ -251,7 +254,7 @@ static int check_overlaps(struct lint *lint, size_t index)
 	int r = 0;
 
 	for (size_t i = 0; i < file->n && r == 0; i++) {
-		const struct lint_entry *entry = &file->entries[file->order[i]];
+		const struct lint_entry *entry = entry_at(file, i);
 		uint64_t end = (uint64_t)entry->range.start + entry->range.count;
 		uint32_t class = class_of(lint, entry);
 
