@@ -85,26 +85,33 @@ static uint32_t answer(const struct index_side *side, size_t position, uint32_t 
 	return mapped_or_none(id < entry.end, id + entry.shift);
 }
 
-/*
- * A binary search that halves the same lengths for every ID: 340, 170, 85, 42, 21 .. The asm holds
- * NEXT in a register: the compiler then moves it over conditionally, where it else might branch,
- * and guess wrong every other time.
- */
+/* Vectors that the compiler has instructions for on any usual processor. */
+typedef int32_t int32x4 __attribute__((vector_size(16), may_alias));
+typedef uint64_t uint64x2 __attribute__((vector_size(16)));
+
+/* How many of the N numbers from AT are greater than KEY; N is a multiple of four. */
+INLINE size_t greater_plain(const int32_t *at, size_t n, int32_t key)
+{
+	int32x4 keys = {key, key, key, key}, hits = {0};
+	uint64x2 halves;
+	uint64_t sum;
+
+#pragma GCC unroll 6
+	for (size_t i = 0; i < n; i += 4)
+		hits -= *(const int32x4 *)(const void *)(at + i) > keys;
+	halves = (uint64x2)hits; /* two counts each */
+	sum = halves[0] + halves[1];
+	return (sum + (sum >> 32)) & UINT32_MAX;
+}
+
 static uint32_t find_plain(const struct index_side *side, uint32_t id)
 {
 	int32_t key = key_of(id);
-	size_t position = 0;
+	size_t greater = greater_plain(side->pivots, INDEX_BLOCKS - 1, key);
+	size_t block = (INDEX_BLOCKS - 1 - greater) * INDEX_BLOCK;
 
-#pragma GCC unroll 9
-	for (size_t left = IDMAP_EXTENTS, half; left > 0; left -= half) {
-		size_t next;
-
-		half = (left + 1) / 2;
-		next = position + half;
-		__asm__("" : "+r"(next));
-		position = side->keys[next - 1] <= key ? next : position;
-	}
-	return answer(side, position, id);
+	greater = greater_plain(side->keys + block, INDEX_BLOCK, key);
+	return answer(side, block + INDEX_BLOCK - greater, id);
 }
 
 #ifdef __x86_64__
