@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd-ls-parts.h"
 
+#include "cmd-missed.h"
 #include "command.h"
 #include "drawing.h"
 #include "message.h"
@@ -131,6 +132,6 @@ int ls_draw(struct ls *ls)
 	rows_clear(&rows[ID_GID]);
 	if (r != 0)
 		return ls_failed(ls->svg ? ls->svg : "drawing", r);
-	ls_say_missed(&ls->namespaces.missed);
+	missed_say(&ls->namespaces.missed);
 	return COMMAND_DONE;
 }

@@ -41,9 +41,6 @@ const char *ls_user(struct ls *ls, uid_t uid);
 int ls_print(struct ls *ls, const char *name, const struct table_column *wanted, size_t n,
 	     int (*fill)(struct ls *ls));
 
-/* Say on stderr what could not be seen. */
-void ls_say_missed(const struct namespaces_missed *missed);
-
 /* Say that WHAT failed with -errno ERROR. Returns the exit status. */
 int ls_failed(const char *what, int error);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd-ls-parts.h"
 
+#include "cmd-missed.h"
 #include "command.h"
 #include "message.h"
 
@@ -11,7 +12,6 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -320,31 +320,6 @@ static int fill_missed(const struct namespaces_missed *missed, struct table *tab
 	return r;
 }
 
-static void say(const char *what, size_t n, const char *who)
-{
-	char *message;
-
-	if (n == 0)
-		return;
-	message_fail(&message, "not seen: %s: %zu%s", what, n, who);
-	command_fail(COMMAND_DONE, message);
-}
-
-void ls_say_missed(const struct namespaces_missed *missed)
-{
-	const char *root = geteuid() == 0 ? "" : " (root may)";
-
-	say("processes that ended meanwhile", missed->vanished, "");
-	say("processes that may not be asked for their namespace", missed->denied, root);
-	say("bind mounts of namespaces that can't be opened", missed->mounts, root);
-	say("maps of namespaces that can't be entered, and where no process is",
-	    missed->unread, root);
-	if (missed->hidden)
-		command_fail(COMMAND_DONE,
-			     strdup("not seen: all processes of others, since /proc is "
-				    "mounted with hidepid"));
-}
-
 /* One document: the table, and what is missing in it. */
 static int print_json(struct ls *ls)
 {
@@ -379,7 +354,7 @@ int ls_print(struct ls *ls, const char *name, const struct table_column *wanted,
 	if (r != 0)
 		return ls_failed("printing the table", r);
 	if (!ls->options.json)
-		ls_say_missed(&ls->namespaces.missed);
+		missed_say(&ls->namespaces.missed);
 	return COMMAND_DONE;
 }
 

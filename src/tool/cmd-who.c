@@ -4,6 +4,7 @@
 #include "../trusted/setting.h"
 #include "../trusted/subid.h"
 #include "../trusted/textfile.h"
+#include "cmd-missed.h"
 #include "idstream.h"
 #include "idword.h"
 #include "message.h"
@@ -65,11 +66,13 @@ struct who {
 	} * questions;         /* owned */
 	size_t n, room;
 	bool from_stdin;
+	struct namespaces namespaces;
 };
 
 static void who_clear(struct who *who)
 {
 	table_clear(&who->table);
+	namespaces_clear(&who->namespaces);
 	free(who->questions);
 }
 
@@ -216,9 +219,9 @@ static int add_live(struct who *who, enum id_kind kind, uint32_t id,
 }
 
 /* Our own namespace, and what is around it, has every ID. */
-static int ask_live(struct who *who, enum id_kind kind, size_t i,
-		    const struct namespaces *namespaces)
+static int ask_live(struct who *who, enum id_kind kind, size_t i)
 {
+	const struct namespaces *namespaces = &who->namespaces;
 	int r = 0;
 
 	for (uint32_t k = 0; k < namespaces->n && r == 0; k++)
@@ -263,12 +266,11 @@ static int open_grants(const struct who *who, enum id_kind kind,
 static int ask(struct who *who, char **ret_message)
 {
 	struct textfile files[ID_KINDS] = {{"", 0}, {"", 0}};
-	__attribute__((cleanup(namespaces_clear))) struct namespaces namespaces = {0};
 	int r = check_service(ret_message);
 
 	if (r != 0)
 		return r;
-	r = namespaces_walk(&namespaces);
+	r = namespaces_walk(&who->namespaces);
 	if (r != 0)
 		return message_fail(ret_message, "/proc: %s", strerror(-r));
 	for (enum id_kind kind = ID_UID; kind <= ID_GID && r == 0; kind++)
@@ -281,7 +283,7 @@ static int ask(struct who *who, char **ret_message)
 			if (r == 0)
 				r = ask_accounts(who, kind, i);
 			if (r == 0)
-				r = ask_live(who, kind, i, &namespaces);
+				r = ask_live(who, kind, i);
 		}
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
 		textfile_unmap(&files[kind]);
@@ -410,7 +412,11 @@ static int answer(struct who *who)
 		r = ask(who, &message);
 	if (r == 0)
 		r = table_print(&who->table, 1, stdout);
-	return r == 0 ? check_found(who) : command_fail(COMMAND_FAILED, message);
+	if (r != 0)
+		return command_fail(COMMAND_FAILED, message);
+	r = check_found(who);
+	missed_say(&who->namespaces.missed);
+	return r;
 }
 
 int cmd_who(int argc, char **argv)
