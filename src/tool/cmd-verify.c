@@ -75,34 +75,11 @@ static int read_command_line(struct verify *verify, int argc, char **argv)
 	return r == 0 ? -1 : command_fail(COMMAND_USAGE, message);
 }
 
-/* "100005", or "unmapped" */
-static const char *answer_text(uint32_t id, char text[16])
-{
-	if (id == ID_NONE)
-		return "unmapped";
-	snprintf(text, 16, "%u", id);
-	return text;
-}
-
-static int explain(enum id_kind kind, const char *target,
-		   const struct verify_difference *difference)
-{
-	bool outwards = difference->direction == VERIFY_INNER_TO_OUTER;
-	char planned[16], live[16], *message;
-
-	message_fail(&message, "%s of %s: %s ID %u is %s, where %s %s is planned",
-		     id_words[kind].map, target, outwards ? "inner" : "outer",
-		     difference->id, answer_text(difference->live, live),
-		     outwards ? "outer" : "inner",
-		     answer_text(difference->planned, planned));
-	return command_fail(COMMAND_FAILED, message);
-}
-
 static int verify_kind(const struct verify *verify, int dir, enum id_kind kind)
 {
 	struct verify_difference difference;
 	struct idmap live;
-	char *message;
+	char *message, text[VERIFY_TEXT];
 	int r = procmap_read(dir, kind, &live);
 
 	if (r != 0) {
@@ -117,7 +94,10 @@ static int verify_kind(const struct verify *verify, int dir, enum id_kind kind)
 	}
 	if (verify_maps(&verify->answer.maps[kind], &live, &difference))
 		return COMMAND_DONE;
-	return explain(kind, verify->target, &difference);
+	verify_describe(&difference, text);
+	message_fail(&message, "%s of %s differs from the plan: %s", id_words[kind].map,
+		     verify->target, text);
+	return command_fail(COMMAND_FAILED, message);
 }
 
 int cmd_verify(int argc, char **argv)

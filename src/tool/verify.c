@@ -3,6 +3,8 @@
 
 #include "index.h"
 
+#include <stdio.h>
+
 struct comparison {
 	struct index planned;
 	struct index live;
@@ -63,4 +65,26 @@ bool verify_maps(const struct idmap *planned, const struct idmap *live,
 	if (!c.alike)
 		*ret_difference = c.lowest;
 	return c.alike;
+}
+
+static void describe_answer(const char *side, uint32_t id, char ret_text[32])
+{
+	if (id == ID_NONE)
+		snprintf(ret_text, 32, "unmapped");
+	else
+		snprintf(ret_text, 32, "%s ID %u", side, id);
+}
+
+void verify_describe(const struct verify_difference *difference,
+		     char ret_text[VERIFY_TEXT])
+{
+	bool outwards = difference->direction == VERIFY_INNER_TO_OUTER;
+	const char *asked = outwards ? "inner" : "outer";
+	const char *answered = outwards ? "outer" : "inner";
+	char live[32], planned[32];
+
+	describe_answer(answered, difference->live, live);
+	describe_answer(answered, difference->planned, planned);
+	snprintf(ret_text, VERIFY_TEXT, "%s ID %u is %s instead of %s", asked,
+		 difference->id, live, planned);
 }

@@ -12,6 +12,8 @@
 
 enum verify_direction { VERIFY_INNER_TO_OUTER, VERIFY_OUTER_TO_INNER };
 
+#define VERIFY_TEXT 96U
+
 /* The lowest ID on which the two disagree; ID_NONE as an answer means not mapped. */
 struct verify_difference {
 	enum verify_direction direction;
@@ -27,3 +29,8 @@ struct verify_difference {
  */
 bool verify_maps(const struct idmap *planned, const struct idmap *live,
 		 struct verify_difference *ret_difference);
+
+/* "inner ID 7 is outer ID 100007 instead of outer ID 9", or "unmapped" in place of the one or the
+ * other. The live answer is the first. */
+void verify_describe(const struct verify_difference *difference,
+		     char ret_text[VERIFY_TEXT]);

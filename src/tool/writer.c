@@ -279,21 +279,12 @@ static int check_outcomes(const struct outcome outcomes[ID_KINDS],
 
 /* The proof */
 
-/* "ID 5", or "no ID". */
-static const char *name_id(uint32_t id, char ret_name[16])
-{
-	if (id == ID_NONE)
-		return "no ID";
-	snprintf(ret_name, 16, "ID %u", id);
-	return ret_name;
-}
-
 static int verify_one(int dir, enum id_kind kind, const struct idmap *map,
 		      char **ret_message)
 {
 	struct verify_difference difference;
 	struct idmap live;
-	char planned[16], found[16];
+	char text[VERIFY_TEXT];
 	int r = procmap_read(dir, kind, &live);
 
 	if (r != 0)
@@ -302,14 +293,9 @@ static int verify_one(int dir, enum id_kind kind, const struct idmap *map,
 				    id_words[kind].map, strerror(-r));
 	if (verify_maps(map, &live, &difference))
 		return 0;
-	return message_fail(
-		ret_message,
-		"%s is written but is not what was planned: %s ID %u goes to %s "
-		"instead of %s",
-		id_words[kind].map,
-		difference.direction == VERIFY_INNER_TO_OUTER ? "inner" : "outer",
-		difference.id, name_id(difference.live, found),
-		name_id(difference.planned, planned));
+	verify_describe(&difference, text);
+	return message_fail(ret_message, "%s is written but is not what was planned: %s",
+			    id_words[kind].map, text);
 }
 
 static void trace_map(int dir, enum id_kind kind, const struct idmap *map,

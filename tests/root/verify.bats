@@ -42,19 +42,19 @@ assert_same() {
 @test "the lowest ID that differs is named with both answers" {
 	spawn_userns alice
 	"$IDMAP" "$TARGET" 0:100000:1000 1000:5000:1
-	assert_differs "^idmap: uid_map of $TARGET: inner ID 7 is 100007, where outer 9 is planned$" \
+	assert_differs "^idmap: uid_map of $TARGET differs from the plan: inner ID 7 is outer ID 100007 instead of outer ID 9$" \
 		-u "$TARGET" 0:100000:7 7:9:1 8:100008:992 1000:5000:1
-	assert_differs 'inner ID 1000 is 5000, where outer unmapped is planned' \
+	assert_differs 'inner ID 1000 is outer ID 5000 instead of unmapped' \
 		-u "$TARGET" 0:100000:1000
-	assert_differs 'inner ID 1001 is unmapped, where outer 5001 is planned' \
+	assert_differs 'inner ID 1001 is unmapped instead of outer ID 5001' \
 		-u "$TARGET" 0:100000:1000 1000:5000:2
 }
 
 @test "each of the two maps is compared" {
 	spawn_userns alice
 	"$IDMAP" "$TARGET" u:0:100000:10 g:0:200000:10
-	assert_differs '^idmap: gid_map of .* inner ID 0 is 200000' "$TARGET" 0:100000:10
-	assert_differs '^idmap: uid_map of .* inner ID 0 is 100000' "$TARGET" 0:200000:10
+	assert_differs '^idmap: gid_map of .* inner ID 0 is outer ID 200000' "$TARGET" 0:100000:10
+	assert_differs '^idmap: uid_map of .* inner ID 0 is outer ID 100000' "$TARGET" 0:200000:10
 	assert_same -u "$TARGET" 0:100000:10
 	assert_same -g "$TARGET" 0:200000:10
 	run -1 --separate-stderr "$IDMAP" verify "$TARGET" 0:7:10
@@ -70,7 +70,7 @@ assert_same() {
 	"$IDMAP" "$TARGET" "${maps[@]}"
 	assert_same "$TARGET" "${maps[@]}"
 	maps[173]=346:9999:1
-	assert_differs 'inner ID 346 is 1519, where outer 9999 is planned' -u "$TARGET" "${maps[@]}"
+	assert_differs 'inner ID 346 is outer ID 1519 instead of outer ID 9999' -u "$TARGET" "${maps[@]}"
 }
 
 @test "a map that is not written yet is named" {

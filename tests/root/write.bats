@@ -368,7 +368,7 @@ os.execv(sys.argv[1], [sys.argv[1], "fd:%d" % fd])' "$IDMAP" "$TARGET"
 	spawn_userns alice
 	write alice
 	assert_failure 1
-	assert_message "*gid_map is written but is not what was planned: inner ID 0 goes to ID 300000 instead of ID 1001*"
+	assert_message "*gid_map is written but is not what was planned: inner ID 0 is outer ID 300000 instead of outer ID 1001*"
 }
 
 @test "a_missing_helper_is_named_with_what_to_install_before_anything_is_written" {
