@@ -42,13 +42,14 @@ static void account(struct examination *e)
 	const struct group *group;
 	char *name;
 
+	e->group = entry && !aux_groups_allowed() ? entry->pw_gid : getgid();
 	if (!entry) {
 		doctor_say(e, doctor_blocks(e), "account", "passwd",
 			   "user ID %u has no entry", getuid());
 		doctor_fix(e, "as root: useradd --uid %u NAME", getuid());
 		return;
 	}
-	if (entry->pw_gid == getgid() || aux_groups_allowed()) {
+	if (e->group == getgid()) {
 		doctor_say(e, DOCTOR_OK, "account", "passwd", "%s, uid %u, gid %u",
 			   entry->pw_name, getuid(), getgid());
 		return;

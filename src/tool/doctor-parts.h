@@ -18,6 +18,7 @@ struct examination {
 	bool privileged; /* writes maps without helpers and grants */
 	bool initial;    /* we are in the initial user namespace */
 	struct account account;
+	gid_t group; /* that the caller should have: his own, or his primary one */
 	struct grants grants[ID_KINDS];
 	int grants_error[ID_KINDS]; /* of grants_load() */
 	struct idmap parents[ID_KINDS];

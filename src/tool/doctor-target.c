@@ -60,13 +60,13 @@ static bool is_zombie(int dir)
 
 static void fix_group(struct examination *e)
 {
-	const struct group *group = getgrgid(e->account.gid);
+	const struct group *group = getgrgid(e->group);
 	char *name = group ? doctor_quote(group->gr_name) : NULL;
 
 	if (name)
 		doctor_fix(e, "start the target with: sg %s -c COMMAND", name);
 	else
-		doctor_fix(e, "start the target with the group %u", e->account.gid);
+		doctor_fix(e, "start the target with the group %u", e->group);
 	free(name);
 }
 
@@ -91,7 +91,9 @@ static bool owner(struct examination *e, const char *target, int dir)
 	bool fits;
 
 	target_owner(dir, &uid, &gid);
-	fits = e->privileged || (uid == e->account.uid && gid == e->account.gid);
+	/* A caller who must change his group was told so: it may be that of the target. */
+	fits = e->privileged ||
+	       (uid == e->account.uid && (gid == e->account.gid || gid == e->group));
 	where = !fits && uid != e->account.uid && has_our_map(e, dir)
 			? "; its uid_map is that of our own namespace, so it seems not "
 			  "to "

@@ -108,7 +108,7 @@ writes_now() {
 }
 
 @test "a nosuid mount is named and its fix works" {
-	mkdir /run/nosuid
+	mkdir -p /run/nosuid
 	nosuid() {
 		mount -t tmpfs -o mode=755,nosuid,nodev tmpfs /run/nosuid
 		cp -p --preserve=all "$SPOILT"/* /run/nosuid
@@ -123,6 +123,21 @@ writes_now() {
 		writes_now 0 100000 10
 		umount -l /run/nosuid
 		PATH=${PATH#*:}
+	}
+	both nosuid
+}
+
+@test "the fix that the helper itself prints for a nosuid mount works" {
+	mkdir -p /run/nosuid
+	nosuid() {
+		mount -t tmpfs -o mode=755,nosuid,nodev tmpfs /run/nosuid
+		cp -p --preserve=all "$SPOILT"/* /run/nosuid
+		HELPERS=/run/nosuid
+		spawn_userns alice
+		helper_names 'this program lies on a file system mounted nosuid$' 0 100000 10
+		run_fix
+		writes_now 0 100000 10
+		umount -l /run/nosuid
 	}
 	both nosuid
 }
@@ -480,7 +495,12 @@ spawn_hidden() {
 	hidden() {
 		run as_caller "$HELPERS/newuidmap" "$TARGET" 0 100000 10
 		assert_failure 1
-		refute_output --partial 'is no running process'
+		assert_output --partial ' is hidden: as root: '
+		FIX=$output
+		run_fix
+		run as_caller "$HELPERS/newuidmap" "$TARGET" 0 100000 10
+		assert_output --partial 'the target is not dumpable'
+		mount -o remount,hidepid=2 /proc
 	}
 	both hidden
 	mount -o remount,hidepid=0 /proc
@@ -521,6 +541,17 @@ in_group() {
 		writes_now 0 100000 10
 	}
 	both group
+}
+
+@test "doctor names the caller's group alone where the target has the primary one" {
+	copies "$HELPERS_SETUID"
+	as_caller() { (in_group 1002 "$@"); }
+	spawn_userns alice
+	doctor_names group "$TARGET"
+	assert_regex "$FIX" 'a shell of: newgrp alice; '
+	as_caller() { as alice "$@"; }
+	doctor_is_content "$TARGET"
+	writes_now 0 100000 10
 }
 
 # spawn_by_sg: alice, in the group 1002, starts a target with sg(1).
