@@ -80,9 +80,9 @@ static int list(const char *name, enum id_kind kind)
 	const char *path = id_words[kind].grants;
 	char service[64], safe[4 * 64 + 1];
 	struct subid_owner owner = {0};
-	struct void_line line;
+	struct void_line line = {0};
 	struct textfile file;
-	size_t n;
+	bool found;
 	int r = find_owner(name, &owner);
 
 	strnvis(safe, name, sizeof(safe), VIS_NOSLASH);
@@ -101,10 +101,11 @@ static int list(const char *name, enum id_kind kind)
 		warnx("%s: %s", path, grants_reason(r));
 		return NOT_LOOKED_UP;
 	}
-	n = print_ranges(&file, &owner);
-	line = grants_find_void(file.text, file.len, &owner);
+	found = print_ranges(&file, &owner) > 0;
+	if (!found)
+		line = grants_find_void(file.text, file.len, &owner);
 	textfile_unmap(&file);
-	if (n > 0)
+	if (found)
 		return FOUND;
 	if (line.line > 0)
 		warnx("%s:%zu names %s but grants nothing (%s): run idmap check", path,
