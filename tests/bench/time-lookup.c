@@ -36,8 +36,8 @@ static uint32_t below(uint64_t bound)
  */
 struct kernel_map {
 	size_t n;
-	struct extent sides[2]
-			   [IDMAP_EXTENTS]; /* to inner: .inner and .outer are swapped */
+	/* to inner: .inner and .outer are swapped */
+	struct extent sides[2][IDMAP_EXTENTS];
 };
 
 static int in_extent(const void *key, const void *element)
