@@ -87,8 +87,12 @@ static int check_system_file(struct lint *lint, size_t file)
 	struct stat st;
 	int r = 0;
 
-	if (stat(lint->files[file].path, &st) == 0 && st.st_uid != 0)
+	if (stat(lint->files[file].path, &st) < 0)
+		st = (struct stat){0};
+	if (st.st_uid != 0)
 		r = note_file(lint, file, LINT_FILE_OWNER, st.st_uid);
+	if (r == 0 && st.st_gid != 0 && st.st_mode & S_IWGRP)
+		r = note_file(lint, file, LINT_GROUP_WRITABLE, st.st_gid);
 	if (r == 0 && lint->service[0])
 		r = note_file(lint, file, LINT_NOT_ASKED, 0);
 	return r;

@@ -61,6 +61,11 @@ static void say_file_owner(const struct saying *say)
 		say->finding->value);
 }
 
+static void say_group(const struct saying *say)
+{
+	fprintf(say->out, "writable by the group %" PRIu64, say->finding->value);
+}
+
 static void say_not_asked(const struct saying *say)
 {
 	fputs("/etc/nsswitch.conf says subid: ", say->out);
@@ -257,6 +262,7 @@ static const struct {
 	[LINT_SYMLINK] = {"a symbolic link", NULL},
 	[LINT_WRITABLE] = {.say = say_unreadable},
 	[LINT_FILE_OWNER] = {.say = say_file_owner},
+	[LINT_GROUP_WRITABLE] = {.say = say_group},
 	[LINT_NOT_ASKED] = {.say = say_not_asked},
 	[LINT_USERADD_RANGE] = {.say = say_useradd},
 	[LINT_LONG_LINE] = {.say = say_long},

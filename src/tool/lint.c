@@ -19,6 +19,8 @@ const struct lint_rule_words lint_rules[LINT_RULES] = {
 		 "anybody could grant himself any ID, so the helpers refuse it"},
 	[LINT_FILE_OWNER] = {"file-owner", LINT_ERROR,
 			     "its owner could grant himself any ID"},
+	[LINT_GROUP_WRITABLE] = {"group-writable", LINT_ERROR,
+				 "its members could grant themselves any ID"},
 	[LINT_NOT_ASKED] = {"not-asked", LINT_WARNING,
 			    "the helpers ask that service and never this file"},
 	[LINT_USERADD_RANGE] = {"useradd-range", LINT_WARNING,

@@ -23,6 +23,7 @@ enum lint_rule {
 	LINT_SYMLINK,
 	LINT_WRITABLE,
 	LINT_FILE_OWNER,
+	LINT_GROUP_WRITABLE,
 	LINT_NOT_ASKED,
 	LINT_USERADD_RANGE,
 	/* a line by itself */

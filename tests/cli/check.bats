@@ -252,6 +252,13 @@ fixes_to() {
 	chmod o-w /etc/subuid
 	chown alice /etc/subuid
 	finds file-owner '' error 'UID 1001'
+	chown root:extra /etc/subuid
+	finds_nothing --rule group-writable
+	chmod g+w /etc/subuid
+	finds group-writable '' error 'writable by the group 2004'
+	chown root:root /etc/subuid
+	finds_nothing --rule group-writable
+	chmod g-w /etc/subuid
 	mv /etc/subuid /etc/moved
 	ln -s moved /etc/subuid
 	finds symlink '' error
