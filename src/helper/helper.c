@@ -7,8 +7,8 @@
  *  1. Descriptors 0, 1 and 2 are open, so that nothing opened later is taken for one of them; the
  *     environment is empty.
  *  2. Without at least one triple it is a usage error, and nothing is touched.
- *  3. With the privilege of the install, one file is opened: the grants. Where nsswitch.conf names
- *     another source for them, they are not used.
+ *  3. With the privilege of the install, two files are opened: nsswitch.conf and the grants. Where
+ *     the first names another source for them, they are not used.
  *  4. Privilege is narrowed to the capability of the one write, not in effect (privs.h).
  *  5. The request is a map that the kernel takes as text (idmap.h).
  *  6. The caller is in passwd with his primary group (login.defs may allow another), and the
@@ -116,8 +116,7 @@ static struct textfile open_grants(const struct call *call)
 	if (r == 0 && setting_subid_service(file.text, file.len, service))
 		fail(call,
 		     "/etc/nsswitch.conf says \"subid: %s\", but only files can be "
-		     "asked: "
-		     "make it \"subid: files\" or take the line out",
+		     "asked: make it \"subid: files\" or take the line out",
 		     service);
 	r = textfile_map(path, O_NOFOLLOW, &file);
 	if (r != 0)
@@ -207,8 +206,7 @@ static void check_identity(struct call *call)
 		cause = "the target runs with another group";
 	else if (!group_allowed(call))
 		cause = "your group is not your primary one, and /etc/login.defs does "
-			"not say "
-			"GRANT_AUX_GROUP_SUBIDS yes";
+			"not say GRANT_AUX_GROUP_SUBIDS yes";
 	else
 		return;
 	fail(call,

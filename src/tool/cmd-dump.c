@@ -3,6 +3,7 @@
 
 #include "../trusted/autoclose.h"
 #include "../trusted/procmap.h"
+#include "../trusted/target.h"
 #include "dialect.h"
 #include "input.h"
 #include "message.h"
@@ -234,6 +235,7 @@ static int read_live(int dir, enum id_kind kind, struct answer *answer,
 static int read_target(struct dump *dump, char **ret_message)
 {
 	AUTOCLOSE int dir = -1;
+	enum target_place place;
 	int r = dump->target ? process_open(dump->target, &dir, ret_message) : 0;
 
 	if (r != 0 || dump->planned)
@@ -242,7 +244,7 @@ static int read_target(struct dump *dump, char **ret_message)
 		if (dump->request.kinds[kind])
 			r = read_live(dir, kind, &dump->answer, ret_message);
 	/* A process reads the map of its own namespace with outer IDs of the parent. */
-	dump->ours = writer_is_ours(dir) == 1;
+	dump->ours = target_place(dir, &place) == 0 && place == TARGET_OURS;
 	return r == 0 ? 0 : COMMAND_FAILED;
 }
 

@@ -3,6 +3,7 @@
 
 #include "../trusted/autoclose.h"
 #include "../trusted/procmap.h"
+#include "../trusted/target.h"
 #include "helpers.h"
 #include "message.h"
 #include "verify.h"
@@ -16,7 +17,6 @@
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,25 +60,16 @@ static bool is_alone(const struct idmap *map, uint32_t own)
 			       map->extents[0].outer == own);
 }
 
-int writer_is_ours(int dir)
-{
-	struct stat ours, target;
-
-	if (stat("/proc/self/ns/user", &ours) < 0 ||
-	    fstatat(dir, "ns/user", &target, 0) < 0)
-		return -errno;
-	return ours.st_dev == target.st_dev && ours.st_ino == target.st_ino;
-}
-
 /* "unshare -U sleep 60 & idmap $!": idmap may be there before unshare(2) has been called. */
 static void await_namespace(int dir)
 {
 	const struct timespec pause = {.tv_nsec = 2000000};
-	int r = writer_is_ours(dir);
+	enum target_place place;
 
-	for (int waited = 0; r == 1 && waited < WRITER_PATIENCE; waited += 2) {
+	for (int waited = 0; waited < WRITER_PATIENCE; waited += 2) {
+		if (target_place(dir, &place) != 0 || place != TARGET_OURS)
+			return;
 		nanosleep(&pause, NULL);
-		r = writer_is_ours(dir);
 	}
 }
 
@@ -117,22 +108,11 @@ static int target_pid(int dir)
 	return pid;
 }
 
-/* True if the target's user namespace is a child of ours: only then may we write. */
-static bool is_our_child(int dir)
-{
-	AUTOCLOSE int ns = openat(dir, "ns/user", O_RDONLY | O_CLOEXEC);
-	AUTOCLOSE int parent = ns < 0 ? -1 : ioctl(ns, NS_GET_PARENT);
-	struct stat ours, theirs;
-
-	return parent >= 0 && fstat(parent, &theirs) == 0 &&
-	       stat("/proc/self/ns/user", &ours) == 0 && ours.st_dev == theirs.st_dev &&
-	       ours.st_ino == theirs.st_ino;
-}
-
 static int check_namespace(int dir, char **ret_message)
 {
 	int pid = target_pid(dir);
-	int r = writer_is_ours(dir);
+	enum target_place place;
+	int r = target_place(dir, &place);
 
 	if (pid == 0)
 		return message_fail(ret_message, "the process has ended meanwhile");
@@ -145,14 +125,14 @@ static int check_namespace(int dir, char **ret_message)
 	if (r < 0)
 		return message_fail(ret_message, "process %d: its user namespace: %s",
 				    pid, strerror(-r));
-	if (r == 1)
+	if (place == TARGET_OURS)
 		return message_fail(
 			ret_message,
 			"process %d has not unshared yet: it is in the same user "
 			"namespace as idmap; start it with unshare -U, or use idmap "
 			"exec",
 			pid);
-	if (!is_our_child(dir))
+	if (place == TARGET_ELSEWHERE)
 		return message_fail(
 			ret_message,
 			"process %d: its user namespace is no child of ours: its maps "

@@ -24,9 +24,6 @@ enum writer_way {
  * ask for grants, must write for him (unless the map is his own ID alone). */
 bool writer_needs_grants(const bool kinds[ID_KINDS]);
 
-/* 1: the target is in our own user namespace, 0: in another, or -errno. */
-int writer_is_ours(int dir);
-
 /* Which way the maps will go. A map with n = 0 is not to be written. A target that has not
  * unshared yet is given WRITER_PATIENCE ms to do so. */
 #define WRITER_PATIENCE 500

@@ -3,15 +3,14 @@
 
 #include "autoclose.h"
 #include "procmap.h"
+#include "target.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/nsfs.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/capability.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -33,24 +32,14 @@ tell(struct diagnosis *d, const char *cause, const char *format, ...)
 	return true;
 }
 
-/* Is the user namespace open as FD our own? */
-static bool is_ours(int fd)
-{
-	struct stat ours, theirs;
-
-	return stat("/proc/self/ns/user", &ours) == 0 && fstat(fd, &theirs) == 0 &&
-	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
-}
-
 /* Only its parent may write a namespace's map: it must be neither our own nor further down. */
 static bool wrong_namespace(const struct refusal *refusal, struct diagnosis *d)
 {
-	AUTOCLOSE int own = openat(refusal->target, "ns/user", O_RDONLY | O_CLOEXEC);
-	AUTOCLOSE int parent = own < 0 ? -1 : ioctl(own, NS_GET_PARENT);
+	enum target_place place;
 
-	if (own < 0 || is_ours(parent))
+	if (target_place(refusal->target, &place) != 0 || place == TARGET_CHILD)
 		return false;
-	if (is_ours(own))
+	if (place == TARGET_OURS)
 		return tell(
 			d,
 			"the target is in our own user namespace: it has not unshared "
@@ -88,8 +77,7 @@ static bool not_dumpable(const struct refusal *refusal, struct diagnosis *d)
 	return refusal->error == -EACCES &&
 	       tell(d, "the target is not dumpable: its files in /proc belong to root",
 		    "have it call prctl(PR_SET_DUMPABLE, 1) after it has changed its "
-		    "IDs, and "
-		    "run only programs that its user may read");
+		    "IDs, and run only programs that its user may read");
 }
 
 static bool mounted_over(const struct refusal *refusal, struct diagnosis *d)
@@ -212,8 +200,7 @@ static bool security_module(const struct refusal *refusal, struct diagnosis *d)
 	return fd >= 0 && read(fd, &value, 1) == 1 && value == '1' &&
 	       tell(d, "AppArmor restricts user namespaces",
 		    "as root: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or "
-		    "give the "
-		    "target's program a profile with \"userns,\"");
+		    "give the target's program a profile with \"userns,\"");
 }
 
 void diagnose(const struct refusal *refusal, struct diagnosis *ret_diagnosis)
