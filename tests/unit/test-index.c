@@ -111,13 +111,13 @@ static size_t random_size(void)
 /* 1,000 IDs each way, one by one and in bulk. */
 static void compare_with_scan(const struct idmap *map, const struct index *index)
 {
-	uint32_t in[500], out[500];
+	uint32_t in[1000], out[1000];
 
 	for (int d = INDEX_TO_OUTER; d <= INDEX_TO_INNER; d++) {
 		enum index_direction direction = (enum index_direction)d;
-		size_t n = tap_below(501), unmapped = 0;
+		size_t n = tap_below(1001), unmapped = 0;
 
-		for (size_t i = 0; i < 500; i++) {
+		for (size_t i = 0; i < 1000; i++) {
 			in[i] = random_id(map, direction);
 			CHECK(ask(index, direction, in[i]) ==
 			      scan(map, direction, in[i]));
