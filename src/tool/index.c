@@ -36,47 +36,28 @@ static uint32_t mapped_or_none(bool mapped, uint32_t value)
 	return value | ((uint32_t)mapped - 1U);
 }
 
-#ifdef __x86_64__
-/* Which extents hold ID, as bits: four at once, and the fifth. (x ^ 2^31) - y is (x - y) ^ 2^31, so
- * one subtraction takes ID to its place in each extent and makes that comparable to counts. */
-static unsigned int hits_few(const uint32_t *from, const int32_t *counts, uint32_t id)
-{
-	__m128i places = _mm_sub_epi32(_mm_set1_epi32(key_of(id)),
-				       _mm_loadu_si128((const void *)from));
-	__m128i mask = _mm_cmpgt_epi32(_mm_loadu_si128((const void *)counts), places);
-	bool fifth = key_of(id - from[4]) < counts[4];
+/* Vectors that the compiler has instructions for on any usual processor. */
+typedef int32_t int32x4 __attribute__((vector_size(16), may_alias, aligned(4)));
+typedef uint32_t uint32x4 __attribute__((vector_size(16), may_alias, aligned(4)));
+typedef uint64_t uint64x2 __attribute__((vector_size(16)));
 
-	return (unsigned int)_mm_movemask_ps(_mm_castsi128_ps(mask)) | (unsigned int)fifth
-									       << 4;
-}
-
+/* ID_NONE in all of the extents but the one that holds ID, so that & finds that one's answer: four
+ * at once, and the fifth. */
 INLINE uint32_t find_few(const struct index *index, enum index_direction direction,
 			 uint32_t id)
 {
 	const uint32_t *from = index->few[direction], *to = index->few[!direction];
-	unsigned int hits = hits_few(from, index->counts, id);
-	/* none: any extent will do */
-	int i = __builtin_ctz(hits | 1U << (INDEX_FEW - 1));
+	uint32x4 places = (uint32x4){id, id, id, id} - *(const uint32x4 *)from;
+	int32x4 missed =
+		(int32x4)(places ^ 0x80000000U) >= *(const int32x4 *)index->counts;
+	uint64x2 halves = (uint64x2)((places + *(const uint32x4 *)to) | (uint32x4)missed);
+	uint64_t four = halves[0] & halves[1];
+	uint32_t place = id - from[INDEX_FEW - 1];
+	bool fifth = key_of(place) < index->counts[INDEX_FEW - 1];
 
-	return mapped_or_none(hits != 0, id - from[i] + to[i]);
+	return (uint32_t)(four & four >> 32) &
+	       mapped_or_none(fifth, to[INDEX_FEW - 1] + place);
 }
-#else
-INLINE uint32_t find_few(const struct index *index, enum index_direction direction,
-			 uint32_t id)
-{
-	const uint32_t *from = index->few[direction], *to = index->few[!direction];
-	uint32_t found = 0, mapped = 0;
-
-	for (uint32_t i = 0; i < index->search; i++) {
-		uint32_t place = id - from[i];
-		uint32_t hit = 0U - (uint32_t)(key_of(place) < index->counts[i]);
-
-		found |= (to[i] + place) & hit;
-		mapped |= hit;
-	}
-	return found | ~mapped;
-}
-#endif
 
 static uint32_t answer(const struct index_side *side, size_t position, uint32_t id)
 {
@@ -84,10 +65,6 @@ static uint32_t answer(const struct index_side *side, size_t position, uint32_t 
 
 	return mapped_or_none(id < entry.end, id + entry.shift);
 }
-
-/* Vectors that the compiler has instructions for on any usual processor. */
-typedef int32_t int32x4 __attribute__((vector_size(16), may_alias));
-typedef uint64_t uint64x2 __attribute__((vector_size(16)));
 
 /* How many of the N numbers from AT are greater than KEY; N is a multiple of four. */
 INLINE size_t greater_plain(const int32_t *at, size_t n, int32_t key)
@@ -98,7 +75,7 @@ INLINE size_t greater_plain(const int32_t *at, size_t n, int32_t key)
 
 #pragma GCC unroll 6
 	for (size_t i = 0; i < n; i += 4)
-		hits -= *(const int32x4 *)(const void *)(at + i) > keys;
+		hits -= *(const int32x4 *)(at + i) > keys;
 	halves = (uint64x2)hits; /* two counts each */
 	sum = halves[0] + halves[1];
 	return (sum + (sum >> 32)) & UINT32_MAX;
