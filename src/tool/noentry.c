@@ -17,7 +17,7 @@ bool noentry_here(enum id_kind kind, uint32_t start, uint32_t count,
 	__attribute__((cleanup(idset_clear))) struct idset ours = {0};
 	AUTOCLOSE int self = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct range largest = {0};
-	struct idmap map;
+	struct idmap map = {0};
 	int r = self < 0 ? -errno : procmap_read(self, kind, &map);
 
 	for (size_t i = 0; r == 0 && i < map.n; i++)
