@@ -20,8 +20,7 @@
 static const char usage[] =
 	"Usage: idmap doctor [OPTION]... [PID|fd:N]\n"
 	"\n"
-	"Show, cause by cause, what could keep a map from being written here, or to "
-	"that\n"
+	"Show, cause by cause, what could keep a map from being written here, or to that\n"
 	"process, and the command that mends it. The exit status is 0 if the default\n"
 	"layout can be written.\n"
 	"\n"

@@ -18,8 +18,7 @@
 static const char usage[] =
 	"Usage: idmap ls [OPTION]...\n"
 	"\n"
-	"List the user namespaces of this machine that can be seen from here. What "
-	"can't\n"
+	"List the user namespaces of this machine that can be seen from here. What can't\n"
 	"be seen is counted on stderr.\n"
 	"\n"
 	"      --tree         children below their parents\n"

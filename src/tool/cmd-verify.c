@@ -14,10 +14,8 @@
 static const char usage[] =
 	"Usage: idmap verify [OPTION]... PID|fd:N [MAP]...\n"
 	"\n"
-	"Compare the live maps of a process with those that would be written: nothing "
-	"is\n"
-	"said if each ID has the same answer in both, else the lowest one that differs "
-	"is\n"
+	"Compare the live maps of a process with those that would be written: nothing is\n"
+	"said if each ID has the same answer in both, else the lowest one that differs is\n"
 	"shown, and the exit status is 1.\n"
 	"\n"
 	"MAP is [+|-][u:|g:|b:]INNER:OUTER:COUNT, or -[u:|g:|b:]INNER:COUNT.\n"

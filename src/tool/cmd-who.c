@@ -28,8 +28,7 @@
 static const char usage[] =
 	"Usage: idmap who [OPTION]... ID...|-\n"
 	"\n"
-	"Show who may use an outer ID: the owners of a line of /etc/subuid or "
-	"/etc/subgid\n"
+	"Show who may use an outer ID: the owners of a line of /etc/subuid or /etc/subgid\n"
 	"that grants it, which inner ID it is in the default layout of each, and the\n"
 	"account whose own ID it is; then the live namespaces that map it, and its\n"
 	"inner ID there. The exit status is 1 if an ID is nobody's.\n"
