@@ -202,11 +202,11 @@ static void check_identity(struct call *call)
 		fail(call, "target %s: %s", shown(call->target_name), strerror(-r));
 	if (call->uid != target_uid)
 		cause = "the target runs as another user";
+	else if (!group_allowed(call))
+		cause = "your group is not your primary one, and /etc/login.defs does not say "
+			"GRANT_AUX_GROUP_SUBIDS yes";
 	else if (call->gid != target_gid)
 		cause = "the target runs with another group";
-	else if (!group_allowed(call))
-		cause = "your group is not your primary one, and /etc/login.defs does "
-			"not say GRANT_AUX_GROUP_SUBIDS yes";
 	else
 		return;
 	fail(call,

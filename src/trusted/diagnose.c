@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/xattr.h>
 
 static const char unbound[] = "the capability is not in the caller's bounding set";
 
@@ -116,6 +117,7 @@ static bool no_capability(const struct refusal *refusal, struct diagnosis *d)
 	bool uid = refusal->kind == ID_UID;
 	const char *name = uid ? "cap_setuid" : "cap_setgid";
 	struct statvfs fs = {0};
+	struct stat st;
 
 	if (refusal->held > 0)
 		return false;
@@ -128,11 +130,14 @@ static bool no_capability(const struct refusal *refusal, struct diagnosis *d)
 			d, "this program lies on a file system mounted nosuid",
 			"as root: mount -o remount,bind,suid $(findmnt -no TARGET -T %s)",
 			own_path());
-	return tell(
-		d,
-		"this program is neither setuid root nor has it file capabilities, or "
-		"it is traced",
-		"as root: setcap %s=ep %s", name, own_path());
+	if ((stat("/proc/self/exe", &st) == 0 && st.st_mode & S_ISUID &&
+	     st.st_uid == 0) ||
+	    getxattr("/proc/self/exe", "security.capability", NULL, 0) > 0)
+		return tell(d,
+			    "the privilege of this program does not count: it is traced",
+			    "call it without a tracer (strace, gdb)");
+	return tell(d, "this program is neither setuid root nor has it file capabilities",
+		    "as root: setcap %s=ep %s", name, own_path());
 }
 
 static bool outer_zero(const struct refusal *refusal, struct diagnosis *d)
@@ -199,8 +204,8 @@ static bool security_module(const struct refusal *refusal, struct diagnosis *d)
 	(void)refusal;
 	return fd >= 0 && read(fd, &value, 1) == 1 && value == '1' &&
 	       tell(d, "AppArmor restricts user namespaces",
-		    "as root: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or "
-		    "give the target's program a profile with \"userns,\"");
+		    "give the target's program a profile with \"userns,\", or as root: "
+		    "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0");
 }
 
 void diagnose(const struct refusal *refusal, struct diagnosis *ret_diagnosis)

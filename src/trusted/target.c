@@ -76,7 +76,9 @@ static int open_fd(int fd, int *ret_dir)
 	int dir;
 
 	if (fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0)
-		return errno == EBADF ? TARGET_E_CLOSED : -errno;
+		return errno == EBADF    ? TARGET_E_CLOSED
+		       : errno == ENOENT ? TARGET_E_HIDDEN
+					 : -errno;
 	if (!S_ISDIR(st.st_mode))
 		return open_pidfd(fd, ret_dir);
 	if (fs.f_type != PROC_SUPER_MAGIC)

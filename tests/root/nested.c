@@ -168,7 +168,7 @@ static void expect_refusal(int fd, const struct extent *list, size_t n)
 /* PLAN was refused for its parent, after it had been sorted and merged. */
 static void expect_parent_refusal(int fd, const struct plan *plan)
 {
-	struct extent list[IDMAP_EXTENTS];
+	struct extent list[IDMAP_EXTENTS] = {{0}};
 
 	for (size_t i = 0; i < plan->n; i++)
 		list[i] = plan->list[i].extent;
@@ -303,7 +303,7 @@ static void look_at_all_ids(pid_t innermost)
 /* Inner 0..WIDE-1 as RUNS stretches of IDs, which lie on the outer side in another order. */
 static void draw_wide(uint32_t outer[WIDE], uint32_t runs)
 {
-	uint32_t starts[IDMAP_EXTENTS + 1] = {0}, order[IDMAP_EXTENTS], next = 0;
+	uint32_t starts[IDMAP_EXTENTS + 1] = {0}, order[IDMAP_EXTENTS] = {0}, next = 0;
 
 	for (uint32_t i = 0; i < runs; i++) {
 		uint32_t other = tap_below(i + 1);
