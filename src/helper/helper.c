@@ -57,7 +57,7 @@ static const char *shown(const char *text)
 	static char safe[41];
 	size_t n = 0;
 
-	for (; text[n] && n < sizeof(safe) - 1; n++)
+	for (; n < sizeof(safe) - 1 && text[n]; n++)
 		safe[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] : '?';
 	safe[n] = '\0';
 	return safe;
