@@ -223,19 +223,19 @@ static bool check_grants(const struct call *call, const struct textfile *file)
 	const struct subid_owner owner = {call->user->pw_name, call->uid};
 	struct idset granted = {0};
 	struct grant_answer answer;
-	const struct extent *refused;
+	const struct extent *extent;
 
 	if (grant_collect(file->text, file->len, &owner, &granted) != 0)
 		fail(call, "%s", strerror(ENOMEM));
 	if (grant_check(&granted, call->kind == ID_UID ? call->uid : call->gid,
 			&call->map, &answer) != 0) {
-		refused = &call->map.extents[answer.index];
+		extent = &call->map.extents[answer.index];
 		fail(call,
 		     "%s range [%u-%u) -> [%u-%u) not allowed\n"
 		     "%s: no line of %s gives %s (uid %u) the IDs %u..%u: add %s:%u:%u",
-		     id_words[call->kind].word, refused->inner,
-		     refused->inner + refused->count, refused->outer,
-		     refused->outer + refused->count, id_words[call->kind].helper,
+		     id_words[call->kind].word, extent->inner,
+		     extent->inner + extent->count, extent->outer,
+		     extent->outer + extent->count, id_words[call->kind].helper,
 		     id_words[call->kind].grants, call->user->pw_name, call->uid,
 		     answer.gap.start, answer.gap.start + answer.gap.count - 1,
 		     call->user->pw_name, answer.gap.start, answer.gap.count);
