@@ -390,7 +390,7 @@ static bool plan_wide(const struct idmap *parent, struct idmap *ret_map)
 
 static uint32_t write_wide(int dir, enum id_kind kind, unsigned int depth)
 {
-	struct idmap parent, map, live;
+	struct idmap parent = {0}, map = {0}, live = {0};
 	int fd, self = open_proc(getpid());
 
 	(void)depth;
