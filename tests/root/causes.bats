@@ -493,6 +493,9 @@ spawn_hidden() {
 @test "hidepid that hides the target is not taken for its end by the helper" {
 	spawn_hidden
 	hidden() {
+		run as_caller "$HELPERS/newuidmap" fd:8 0 100000 10 8<"/proc/$TARGET"
+		assert_failure 1
+		assert_output --partial 'target "fd:8" is hidden: as root: '
 		run as_caller "$HELPERS/newuidmap" "$TARGET" 0 100000 10
 		assert_failure 1
 		assert_output --partial ' is hidden: as root: '
