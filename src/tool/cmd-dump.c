@@ -2,8 +2,7 @@
 #include "command.h"
 
 #include "../trusted/autoclose.h"
-#include "../trusted/procmap.h"
-#include "../trusted/target.h"
+#include "../trusted/live.h"
 #include "dialect.h"
 #include "input.h"
 #include "message.h"
@@ -219,7 +218,7 @@ static int read_live(int dir, enum id_kind kind, struct answer *answer,
 {
 	static const struct origin live = {.kind = ORIGIN_LIVE};
 	struct idmap *map = &answer->maps[kind];
-	int r = procmap_read(dir, kind, map);
+	int r = live_map(dir, kind, map);
 
 	if (r != 0)
 		return message_fail(ret_message, "reading %s: %s", id_words[kind].map,
@@ -235,7 +234,7 @@ static int read_live(int dir, enum id_kind kind, struct answer *answer,
 static int read_target(struct dump *dump, char **ret_message)
 {
 	AUTOCLOSE int dir = -1;
-	enum target_place place;
+	enum live_place place;
 	int r = dump->target ? process_open(dump->target, &dir, ret_message) : 0;
 
 	if (r != 0 || dump->planned)
@@ -244,7 +243,7 @@ static int read_target(struct dump *dump, char **ret_message)
 		if (dump->request.kinds[kind])
 			r = read_live(dir, kind, &dump->answer, ret_message);
 	/* A process reads the map of its own namespace with outer IDs of the parent. */
-	dump->ours = target_place(dir, &place) == 0 && place == TARGET_OURS;
+	dump->ours = live_place(dir, &place) == 0 && place == LIVE_OURS;
 	return r == 0 ? 0 : COMMAND_FAILED;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "command.h"
 
+#include "../trusted/live.h"
 #include "../trusted/procmap.h"
 #include "idword.h"
 #include "message.h"
@@ -248,7 +249,7 @@ static int write_maps(int dir, void *context)
 	else
 		r = writer_write(dir, maps, choose_way(dir, maps), NULL, &message);
 	if (r == 0 && exec->setgroups == SETGROUPS_ALLOW)
-		r = procmap_setgroups_allowed(dir, &allowed);
+		r = live_setgroups(dir, &allowed);
 	if (r == 0 && !allowed)
 		r = message_fail(&message, "--setgroups=allow can't be: setgroups is "
 					   "denied for a map of nothing but the own gid, "

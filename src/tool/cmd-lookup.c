@@ -2,7 +2,7 @@
 #include "command.h"
 
 #include "../trusted/autoclose.h"
-#include "../trusted/procmap.h"
+#include "../trusted/live.h"
 #include "algebra.h"
 #include "idstream.h"
 #include "idword.h"
@@ -264,7 +264,7 @@ static int read_live(const struct lookup *lookup, const char *target,
 		explain_guess(ret_message);
 	if (r != 0)
 		return r;
-	r = procmap_read(dir, lookup->kind, ret_map);
+	r = live_map(dir, lookup->kind, ret_map);
 	if (r != 0) {
 		message_fail(ret_message, "reading %s of %s: %s", name, target,
 			     strerror(-r));

@@ -2,7 +2,7 @@
 #include "command.h"
 
 #include "../trusted/autoclose.h"
-#include "../trusted/procmap.h"
+#include "../trusted/live.h"
 #include "message.h"
 #include "process.h"
 #include "request.h"
@@ -78,7 +78,7 @@ static int verify_kind(const struct verify *verify, int dir, enum id_kind kind)
 	struct verify_difference difference;
 	struct idmap live;
 	char *message, text[VERIFY_TEXT];
-	int r = procmap_read(dir, kind, &live);
+	int r = live_map(dir, kind, &live);
 
 	if (r != 0) {
 		message_fail(&message, "reading %s of %s: %s", id_words[kind].map,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "../trusted/autoclose.h"
 #include "../trusted/grant.h"
-#include "../trusted/procmap.h"
+#include "../trusted/live.h"
 #include "../trusted/target.h"
 #include "algebra.h"
 #include "doctor-parts.h"
@@ -172,7 +172,7 @@ static void examine_process(struct examination *e, int proc, const char *pid,
 	    fstatat(dir, "ns/user", &st, 0) < 0 || !is_new(seen, st.st_ino))
 		return;
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
-		if (procmap_read(dir, kind, &live) == 0)
+		if (live_map(dir, kind, &live) == 0)
 			say_map(e, pid, kind, dir, &live);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "../trusted/autoclose.h"
 #include "../trusted/diagnose.h"
+#include "../trusted/live.h"
 #include "../trusted/procmap.h"
 #include "../trusted/target.h"
 #include "doctor-parts.h"
@@ -76,7 +77,7 @@ static bool has_our_map(const struct examination *e, int dir)
 	const struct idmap *ours = &e->parents[ID_UID];
 	struct idmap theirs;
 
-	return procmap_read(dir, ID_UID, &theirs) == 0 && theirs.n == ours->n &&
+	return live_map(dir, ID_UID, &theirs) == 0 && theirs.n == ours->n &&
 	       memcmp(theirs.extents, ours->extents, ours->n * sizeof(*ours->extents)) ==
 		       0;
 }

@@ -2,7 +2,7 @@
 #include "doctor.h"
 
 #include "../trusted/autoclose.h"
-#include "../trusted/procmap.h"
+#include "../trusted/live.h"
 #include "../trusted/target.h"
 #include "doctor-parts.h"
 #include "process.h"
@@ -116,7 +116,7 @@ static int prepare(struct examination *e)
 	e->initial =
 		stat("/proc/self/ns/user", &st) == 0 && st.st_ino == INITIAL_NAMESPACE;
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
-		procmap_read(self, kind, &e->parents[kind]);
+		live_map(self, kind, &e->parents[kind]);
 		e->grants_error[kind] = grants_load(&e->account, kind, &e->grants[kind]);
 	}
 	return 0;

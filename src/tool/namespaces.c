@@ -2,7 +2,7 @@
 #include "namespaces.h"
 
 #include "../trusted/autoclose.h"
-#include "../trusted/procmap.h"
+#include "../trusted/live.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -127,12 +127,12 @@ static int read_maps(struct userns *userns, int dir)
 	struct idmap maps[ID_KINDS];
 	bool setgroups = false;
 	struct stat st;
-	int r = procmap_read(dir, ID_UID, &maps[ID_UID]);
+	int r = live_map(dir, ID_UID, &maps[ID_UID]);
 
 	if (r == 0)
-		r = procmap_read(dir, ID_GID, &maps[ID_GID]);
+		r = live_map(dir, ID_GID, &maps[ID_GID]);
 	if (r == 0)
-		r = procmap_setgroups_allowed(dir, &setgroups);
+		r = live_setgroups(dir, &setgroups);
 	if (fstatat(dir, "ns/user", &st, 0) < 0 || st.st_ino != userns->ino ||
 	    st.st_dev != userns->dev)
 		return 0;

@@ -2,7 +2,7 @@
 #include "noentry.h"
 
 #include "../trusted/autoclose.h"
-#include "../trusted/procmap.h"
+#include "../trusted/live.h"
 #include "message.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ bool noentry_here(enum id_kind kind, uint32_t start, uint32_t count,
 	AUTOCLOSE int self = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct range largest = {0};
 	struct idmap map = {0};
-	int r = self < 0 ? -errno : procmap_read(self, kind, &map);
+	int r = self < 0 ? -errno : live_map(self, kind, &map);
 
 	for (size_t i = 0; r == 0 && i < map.n; i++)
 		r = idset_add(&ours, map.extents[i].inner, map.extents[i].count);

@@ -2,7 +2,7 @@
 #include "request.h"
 
 #include "../trusted/autoclose.h"
-#include "../trusted/procmap.h"
+#include "../trusted/live.h"
 #include "../trusted/setting.h"
 #include "../trusted/textfile.h"
 #include "command.h"
@@ -346,7 +346,7 @@ static int read_parent_process(const char *name, enum id_kind kind, struct idmap
 
 	if (process_open(name, &dir, ret_message) != 0)
 		return -1;
-	r = procmap_read(dir, kind, ret_map);
+	r = live_map(dir, kind, ret_map);
 	if (r == 0)
 		return 0;
 	return message_fail(ret_message, "%s of %s: %s", id_words[kind].map, name,
@@ -356,7 +356,7 @@ static int read_parent_process(const char *name, enum id_kind kind, struct idmap
 static int read_own(enum id_kind kind, struct idmap *ret_map, char **ret_message)
 {
 	AUTOCLOSE int dir = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int r = dir < 0 ? -errno : procmap_read(dir, kind, ret_map);
+	int r = dir < 0 ? -errno : live_map(dir, kind, ret_map);
 
 	if (r == 0)
 		return 0;

@@ -2,7 +2,7 @@
 #include "reserve.h"
 
 #include "../trusted/autoclose.h"
-#include "../trusted/procmap.h"
+#include "../trusted/live.h"
 #include "message.h"
 #include "namespaces.h"
 #include "slice.h"
@@ -180,7 +180,7 @@ static int add_denied(struct reserve *reserve, const struct namespaces *all)
 		snprintf(path, sizeof(path), "/proc/%d", all->denied[i]);
 		dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		for (enum id_kind kind = ID_UID; kind <= ID_GID && r == 0; kind++)
-			if (procmap_read(dir, kind, &map) == 0)
+			if (live_map(dir, kind, &map) == 0)
 				r = add_map(&reserve->used[kind],
 					    &(struct namespace_map){map.extents, map.n});
 	}

@@ -24,7 +24,7 @@ struct verify_difference {
 
 /*
  * True if PLANNED and LIVE answer alike; else false with *RET_DIFFERENCE, inner to outer first.
- * Both must be disjoint, as idmap_make() and procmap_read() give them: one that is not is never
+ * Both must be disjoint, as idmap_make() and live_map() give them: one that is not is never
  * alike, and the difference then is an ID that it maps twice, with no answers.
  */
 bool verify_maps(const struct idmap *planned, const struct idmap *live,

@@ -2,8 +2,8 @@
 #include "writer.h"
 
 #include "../trusted/autoclose.h"
+#include "../trusted/live.h"
 #include "../trusted/procmap.h"
-#include "../trusted/target.h"
 #include "helpers.h"
 #include "message.h"
 #include "verify.h"
@@ -64,10 +64,10 @@ static bool is_alone(const struct idmap *map, uint32_t own)
 static void await_namespace(int dir)
 {
 	const struct timespec pause = {.tv_nsec = 2000000};
-	enum target_place place;
+	enum live_place place;
 
 	for (int waited = 0; waited < WRITER_PATIENCE; waited += 2) {
-		if (target_place(dir, &place) != 0 || place != TARGET_OURS)
+		if (live_place(dir, &place) != 0 || place != LIVE_OURS)
 			return;
 		nanosleep(&pause, NULL);
 	}
@@ -111,8 +111,8 @@ static int target_pid(int dir)
 static int check_namespace(int dir, char **ret_message)
 {
 	int pid = target_pid(dir);
-	enum target_place place;
-	int r = target_place(dir, &place);
+	enum live_place place;
+	int r = live_place(dir, &place);
 
 	if (pid == 0)
 		return message_fail(ret_message, "the process has ended meanwhile");
@@ -125,14 +125,14 @@ static int check_namespace(int dir, char **ret_message)
 	if (r < 0)
 		return message_fail(ret_message, "process %d: its user namespace: %s",
 				    pid, strerror(-r));
-	if (place == TARGET_OURS)
+	if (place == LIVE_OURS)
 		return message_fail(
 			ret_message,
 			"process %d has not unshared yet: it is in the same user "
 			"namespace as idmap; start it with unshare -U, or use idmap "
 			"exec",
 			pid);
-	if (place == TARGET_ELSEWHERE)
+	if (place == LIVE_ELSEWHERE)
 		return message_fail(
 			ret_message,
 			"process %d: its user namespace is no child of ours: its maps "
@@ -145,7 +145,7 @@ static int check_unwritten(int dir, enum id_kind kind, char **ret_message)
 {
 	struct idmap live;
 	char text[IDMAP_TEXT];
-	int r = procmap_read(dir, kind, &live);
+	int r = live_map(dir, kind, &live);
 
 	if (r != 0)
 		return message_fail(ret_message, "process %d: reading %s: %s",
@@ -265,7 +265,7 @@ static int verify_one(int dir, enum id_kind kind, const struct idmap *map,
 	struct verify_difference difference;
 	struct idmap live;
 	char text[VERIFY_TEXT];
-	int r = procmap_read(dir, kind, &live);
+	int r = live_map(dir, kind, &live);
 
 	if (r != 0)
 		return message_fail(ret_message,

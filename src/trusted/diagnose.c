@@ -2,8 +2,7 @@
 #include "diagnose.h"
 
 #include "autoclose.h"
-#include "procmap.h"
-#include "target.h"
+#include "live.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,11 +35,11 @@ tell(struct diagnosis *d, const char *cause, const char *format, ...)
 /* Only its parent may write a namespace's map: it must be neither our own nor further down. */
 static bool wrong_namespace(const struct refusal *refusal, struct diagnosis *d)
 {
-	enum target_place place;
+	enum live_place place;
 
-	if (target_place(refusal->target, &place) != 0 || place == TARGET_CHILD)
+	if (live_place(refusal->target, &place) != 0 || place == LIVE_CHILD)
 		return false;
-	if (place == TARGET_OURS)
+	if (place == LIVE_OURS)
 		return tell(
 			d,
 			"the target is in our own user namespace: it has not unshared "
@@ -67,7 +66,7 @@ static bool ended(const struct refusal *refusal, struct diagnosis *d)
 
 static bool written(const struct refusal *refusal, struct diagnosis *d)
 {
-	return procmap_read(refusal->target, refusal->kind, &d->shown) == 0 &&
+	return live_map(refusal->target, refusal->kind, &d->shown) == 0 &&
 	       d->shown.n > 0 &&
 	       tell(d, "the map is written already, and can be only once",
 		    "start the target in a new user namespace");
@@ -177,7 +176,7 @@ static bool crosses_parent(const struct refusal *refusal, struct diagnosis *d)
 		"outer IDs do not lie inside one extent of the map we live in";
 	const struct extent *e = refusal->map->extents, *end = e + refusal->map->n;
 
-	if (procmap_read(self, refusal->kind, &d->shown) != 0)
+	if (live_map(self, refusal->kind, &d->shown) != 0)
 		return false;
 	while (e < end && inside(&d->shown, e->outer, e->count) == e->count)
 		e++;

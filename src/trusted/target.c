@@ -7,12 +7,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <linux/nsfs.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -111,28 +109,6 @@ int target_owner(int dir, uid_t *ret_uid, gid_t *ret_gid)
 		return -errno;
 	*ret_uid = st.st_uid;
 	*ret_gid = st.st_gid;
-	return 0;
-}
-
-/* Is the user namespace open as FD our own? */
-static bool is_ours(int fd)
-{
-	struct stat ours, theirs;
-
-	return stat("/proc/self/ns/user", &ours) == 0 && fstat(fd, &theirs) == 0 &&
-	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
-}
-
-int target_place(int dir, enum target_place *ret_place)
-{
-	AUTOCLOSE int own = openat(dir, "ns/user", O_RDONLY | O_CLOEXEC);
-	AUTOCLOSE int parent = own < 0 ? -1 : ioctl(own, NS_GET_PARENT);
-
-	if (own < 0)
-		return -errno;
-	*ret_place = is_ours(own)      ? TARGET_OURS
-		     : is_ours(parent) ? TARGET_CHILD
-				       : TARGET_ELSEWHERE;
 	return 0;
 }
 

@@ -32,11 +32,5 @@ int target_open(const char *name, int *ret_dir);
 /* Who owns the target: user and group of its /proc directory. Returns 0 or -errno. */
 int target_owner(int dir, uid_t *ret_uid, gid_t *ret_gid);
 
-/* Where the target's user namespace lies: only that of a child can be written from ours. */
-enum target_place { TARGET_OURS, TARGET_CHILD, TARGET_ELSEWHERE };
-
-/* Returns 0 or -errno (-EACCES: the target is not dumpable, or another user's). */
-int target_place(int dir, enum target_place *ret_place);
-
 /* The reason for any error of target_open(), as the end of a sentence. */
 const char *target_reason(int error);

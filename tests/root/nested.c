@@ -17,6 +17,7 @@
  */
 
 #include "tool/algebra.h"
+#include "trusted/live.h"
 #include "trusted/procmap.h"
 #include "unit/plan-model.h"
 
@@ -219,7 +220,7 @@ static void plan_level(int fd, enum id_kind kind, struct level *level)
 	struct idmap parent;
 	int self = open_proc(getpid()), tries = 0;
 
-	CHECK(procmap_read(self, kind, &parent) == 0 && parent.n > 0);
+	CHECK(live_map(self, kind, &parent) == 0 && parent.n > 0);
 	close(self);
 	while (tap_failures == 0)
 		if (ask(fd, kind, &parent, level) &&
@@ -262,7 +263,7 @@ static void write_map(int dir, enum id_kind kind, int fd, const struct idmap *ma
 {
 	expect_no_join(fd, map);
 	CHECK(procmap_write(fd, map) == 0);
-	CHECK(procmap_read(dir, kind, ret_live) == 0 && idmap_equal(ret_live, map));
+	CHECK(live_map(dir, kind, ret_live) == 0 && idmap_equal(ret_live, map));
 	shared->maps++;
 	shared->extents += map->n;
 }
@@ -294,7 +295,7 @@ static void look_at_all_ids(pid_t innermost)
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
 		struct idmap live;
 
-		CHECK(procmap_read(dir, kind, &live) == 0);
+		CHECK(live_map(dir, kind, &live) == 0);
 		check_live(&live, shared->outer[kind]);
 	}
 	close(dir);
@@ -396,7 +397,7 @@ static uint32_t write_wide(int dir, enum id_kind kind, unsigned int depth)
 	(void)depth;
 	if (procmap_open_write(dir, kind, &fd) != 0)
 		die("opening a map");
-	CHECK(procmap_read(self, kind, &parent) == 0 && parent.n > 0);
+	CHECK(live_map(self, kind, &parent) == 0 && parent.n > 0);
 	while (tap_failures == 0)
 		if (plan_wide(&parent, &map))
 			break;

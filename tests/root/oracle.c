@@ -12,7 +12,7 @@
  */
 
 #include "tool/algebra.h"
-#include "trusted/procmap.h"
+#include "trusted/live.h"
 #include "unit/tap.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ static int write_fresh(const char *text, size_t len, struct idmap *ret_map)
 	int r = write(fd, text, len) == (ssize_t)len ? 0 : -errno;
 
 	close(fd);
-	if (procmap_read(dir, ID_UID, ret_map) != 0)
+	if (live_map(dir, ID_UID, ret_map) != 0)
 		ret_map->n = SIZE_MAX;
 	close(dir);
 	kill(pid, SIGKILL);

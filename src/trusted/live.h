@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#pragma once
+
+/*
+ * live: what the user namespace of a process is like now: its maps, setgroups, and where it lies.
+ *
+ * Reads only, and takes no privilege: a helper comes here when all of it is gone, to say why the
+ * kernel refused. DIR is a target's directory (target.h); a file that something is mounted over is
+ * refused, -EXDEV.
+ */
+
+#include "idmap.h"
+
+/* Read a map; an unwritten one has n = 0. Returns 0, -EBADMSG or -errno. */
+int live_map(int dir, enum id_kind kind, struct idmap *ret_map);
+
+/* Whether setgroups(2) is allowed. Returns 0 or -errno. */
+int live_setgroups(int dir, bool *ret_allowed);
+
+/* Where the namespace lies: only that of a child can be written from ours. */
+enum live_place { LIVE_OURS, LIVE_CHILD, LIVE_ELSEWHERE };
+
+/* Returns 0 or -errno (-EACCES: the process is not dumpable, or another user's). */
+int live_place(int dir, enum live_place *ret_place);
