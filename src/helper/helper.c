@@ -8,7 +8,7 @@
  *     environment is empty.
  *  2. Without at least one triple it is a usage error, and nothing is touched.
  *  3. With the privilege of the install, two files are opened: nsswitch.conf and the grants. Where
- *     the first names another source for them, they are not used.
+ *     the first names a directory service, that is asked instead, but not before 7 (nss.h).
  *  4. Privilege is narrowed to the capability of the one write, not in effect (privs.h).
  *  5. The request is a map that the kernel takes as text (idmap.h).
  *  6. The caller is in passwd with his primary group (login.defs may allow another), and the
@@ -21,6 +21,7 @@
 
 #include "../trusted/diagnose.h"
 #include "../trusted/grant.h"
+#include "../trusted/plugin.h"
 #include "../trusted/privs.h"
 #include "../trusted/procmap.h"
 #include "../trusted/setting.h"
@@ -49,6 +50,10 @@ struct call {
 	gid_t gid;
 	const struct passwd *user; /* NULL until he is known */
 	struct idmap map;
+	struct textfile grants;
+	int grants_error; /* of the file, which counts unless */
+	char service[64]; /* is asked in its place */
+	bool absent;      /* it can't be: its plugin is not there */
 };
 
 /* What the caller wrote, as it may be shown: printable, and cut. */
@@ -74,6 +79,14 @@ static void record(const struct call *call, int priority, const char *answer)
 	closelog();
 }
 
+static void say_absent(const struct call *call)
+{
+	if (call->absent)
+		fprintf(stderr, "%s: libsubid_%s.so %s: %s counts\n",
+			id_words[call->kind].helper, call->service,
+			plugin_reason(NSS_E_ABSENT), id_words[call->kind].grants);
+}
+
 /* Drop all privilege, or say nothing; then say why, once the request is known to syslog too. */
 static _Noreturn __attribute__((format(printf, 2, 3))) void fail(const struct call *call,
 								 const char *format, ...)
@@ -88,6 +101,7 @@ static _Noreturn __attribute__((format(printf, 2, 3))) void fail(const struct ca
 	va_end(args);
 	if (call->map.n > 0) /* first: a stderr that nobody reads must not hide it */
 		record(call, LOG_NOTICE, reason);
+	say_absent(call);
 	fprintf(stderr, "%s: %s\n", id_words[call->kind].helper, reason);
 	exit(EXIT_FAILURE);
 }
@@ -103,25 +117,18 @@ static void open_standard_descriptors(const struct call *call)
 	close(fd);
 }
 
-/* The file of grants, unless nsswitch.conf says that they are elsewhere. */
-static struct textfile open_grants(const struct call *call)
+/* Open the file of grants, and see whether nsswitch.conf says that they are elsewhere. */
+static void open_grants(struct call *call)
 {
-	const char *path = id_words[call->kind].grants;
 	struct textfile file;
-	char service[64];
 	int r = textfile_map("/etc/nsswitch.conf", 0, &file);
 
 	if (r != 0 && r != -ENOENT)
 		fail(call, "/etc/nsswitch.conf: %s", textfile_reason(r));
-	if (r == 0 && setting_subid_service(file.text, file.len, service))
-		fail(call,
-		     "/etc/nsswitch.conf says \"subid: %s\", but only files can be "
-		     "asked: make it \"subid: files\" or take the line out",
-		     service);
-	r = textfile_map(path, O_NOFOLLOW, &file);
-	if (r != 0)
-		fail(call, "%s: %s", path, textfile_reason(r));
-	return file;
+	if (r == 0)
+		setting_subid_service(file.text, file.len, call->service);
+	call->grants_error =
+		textfile_map(id_words[call->kind].grants, O_NOFOLLOW, &call->grants);
 }
 
 static struct extent parse_triple(const struct call *call, char **triple)
@@ -217,28 +224,55 @@ static void check_identity(struct call *call)
 	     target_gid, name, cause, name, call->uid, call->user->pw_gid);
 }
 
-/* Returns whether at least one extent is covered by the file, not only by the own ID. */
-static bool check_grants(const struct call *call, const struct textfile *file)
+/* Have the grants of the service in the place of those of the file. */
+static void ask_service(struct call *call)
+{
+	const struct nss_question question = {call->kind, call->user->pw_name, 0};
+	static char text[NSS_TEXT];
+	size_t len;
+	int r = nss_ask(call->service, &question, text, &len);
+
+	call->absent = r == NSS_E_ABSENT;
+	if (r != 0 && !call->absent) {
+		privs_drop();
+		fail(call, "libsubid_%s.so %s", call->service, plugin_reason(r));
+	}
+	if (r == 0) {
+		call->grants = (struct textfile){text, len};
+		call->grants_error = 0;
+	}
+}
+
+/* Returns whether at least one extent is covered by the grants, not only by the own ID. */
+static bool check_grants(struct call *call)
 {
 	const struct subid_owner owner = {call->user->pw_name, call->uid};
+	const char *path = id_words[call->kind].grants;
+	bool asked;
 	struct idset granted = {0};
 	struct grant_answer answer;
 	const struct extent *extent;
 
-	if (grant_collect(file->text, file->len, &owner, &granted) != 0)
+	if (call->service[0])
+		ask_service(call);
+	asked = call->service[0] && !call->absent;
+	if (call->grants_error != 0)
+		fail(call, "%s: %s", path, textfile_reason(call->grants_error));
+	if (grant_collect(call->grants.text, call->grants.len, &owner, &granted) != 0)
 		fail(call, "%s", strerror(ENOMEM));
 	if (grant_check(&granted, call->kind == ID_UID ? call->uid : call->gid,
 			&call->map, &answer) != 0) {
 		extent = &call->map.extents[answer.index];
 		fail(call,
 		     "%s range [%u-%u) -> [%u-%u) not allowed\n"
-		     "%s: no line of %s gives %s (uid %u) the IDs %u..%u: add %s:%u:%u",
+		     "%s: no line of %s%s gives %s (uid %u) the IDs %u..%u: add %s:%u:%u",
 		     id_words[call->kind].word, extent->inner,
 		     extent->inner + extent->count, extent->outer,
 		     extent->outer + extent->count, id_words[call->kind].helper,
-		     id_words[call->kind].grants, call->user->pw_name, call->uid,
-		     answer.gap.start, answer.gap.start + answer.gap.count - 1,
-		     call->user->pw_name, answer.gap.start, answer.gap.count);
+		     asked ? "the service " : "", asked ? call->service : path,
+		     call->user->pw_name, call->uid, answer.gap.start,
+		     answer.gap.start + answer.gap.count - 1, call->user->pw_name,
+		     answer.gap.start, answer.gap.count);
 	}
 	idset_clear(&granted);
 	return answer.by_grant;
@@ -287,7 +321,6 @@ static void write_map(const struct call *call, bool by_grant)
 int helper_main(enum id_kind kind, int argc, char **argv)
 {
 	struct call call = {.kind = kind, .uid = getuid(), .gid = getgid()};
-	struct textfile grants;
 	int r;
 
 	open_standard_descriptors(&call);
@@ -296,13 +329,14 @@ int helper_main(enum id_kind kind, int argc, char **argv)
 		fail(&call, "usage: %s PID|fd:N INNER OUTER COUNT [INNER OUTER COUNT]...",
 		     id_words[kind].helper);
 	call.target_name = argv[1];
-	grants = open_grants(&call);
+	open_grants(&call);
 	r = privs_narrow(kind);
 	if (r != 0)
 		fail(&call, "can't give up privilege: %s", strerror(-r));
 	parse_request(&call, argv + 2, (size_t)(argc - 2) / 3);
 	check_identity(&call);
-	write_map(&call, check_grants(&call, &grants));
+	write_map(&call, check_grants(&call));
 	record(&call, LOG_INFO, "written");
+	say_absent(&call);
 	return EXIT_SUCCESS;
 }

@@ -22,7 +22,7 @@ void idmap_invert(const struct idmap *map, struct idmap *ret_map);
  * The map of a namespace with map INNER whose parent has map OUTER, seen from OUTER's parent: an
  * ID maps to what OUTER makes of what INNER makes of it. Splits extents where OUTER has a
  * boundary, drops IDs that OUTER does not map, and merges what continues on both sides. Sorted by
- * inner. An extent of OUTER whose outer is ID_NONE (idmap_parse()) maps to nothing. Returns 0 or
+ * inner. An extent of OUTER whose outer is ID_NONE (live_parse()) maps to nothing. Returns 0 or
  * ALGEBRA_E_EXTENTS.
  */
 int idmap_compose(const struct idmap *inner, const struct idmap *outer,

@@ -15,7 +15,7 @@ static int cannot(struct dialect_refusal *why, enum id_kind kind,
 	return DIALECT_E_EXPRESS;
 }
 
-/* A live map may hold outer IDs that the reader's namespace lacks (idmap_parse()). */
+/* A live map may hold outer IDs that the reader's namespace lacks (live_parse()). */
 static int check_outer(const struct idmap *map, enum id_kind kind,
 		       struct dialect_refusal *why)
 {

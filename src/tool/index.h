@@ -49,7 +49,7 @@ struct index {
 
 /*
  * Index MAP (n = 0: nothing is mapped). Returns 0, or IDMAP_E_INNER or IDMAP_E_OUTER with the two
- * extents in *RET_WHY. Extents whose outer is ID_NONE (idmap_parse()) map to nothing and are
+ * extents in *RET_WHY. Extents whose outer is ID_NONE (live_parse()) map to nothing and are
  * left out.
  */
 int index_build(struct index *ret_index, const struct idmap *map,

@@ -329,7 +329,7 @@ static int read_parent_file(const char *path, struct idmap *ret_map, char **ret_
 	if (r != 0)
 		message_fail(ret_message, "--parent %s", why ? why : path);
 	free(why);
-	if (r == 0 && idmap_parse(text, len, ret_map) != 0)
+	if (r == 0 && live_parse(text, len, ret_map) != 0)
 		r = message_fail(ret_message,
 				 "--parent %s: not in the form of /proc/PID/uid_map, "
 				 "a line INNER OUTER COUNT for each of up to %u extents",

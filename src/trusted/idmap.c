@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "idmap.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,38 +115,6 @@ int idmap_make(struct extent *list, size_t n, size_t page, struct idmap *ret_map
 	if (r == IDMAP_E_EXTENTS || r == IDMAP_E_BYTES)
 		r = take(list, extents_merge(list, n), page, ret_map, ret_why);
 	return r;
-}
-
-/* Cut the next number off the text between *AT and END. */
-static bool next_number(const char **at, const char *end, uint32_t *ret_number)
-{
-	const char *start;
-
-	while (*at < end && **at == ' ')
-		(*at)++;
-	for (start = *at; *at < end && **at != ' ' && **at != '\n'; (*at)++)
-		;
-	return id_parse(start, (size_t)(*at - start), ret_number) == 0;
-}
-
-int idmap_parse(const char *text, size_t len, struct idmap *ret_map)
-{
-	const char *at = text, *end = text + len;
-	struct idmap map = {0};
-
-	while (at < end) {
-		struct extent e;
-
-		if (map.n == IDMAP_EXTENTS || !next_number(&at, end, &e.inner) ||
-		    !next_number(&at, end, &e.outer) ||
-		    !next_number(&at, end, &e.count) || at == end || *at++ != '\n' ||
-		    !range_valid(e.inner, e.count) ||
-		    (e.outer != ID_NONE && !range_valid(e.outer, e.count)))
-			return -EBADMSG;
-		map.extents[map.n++] = e;
-	}
-	*ret_map = map;
-	return 0;
 }
 
 bool idmap_has_outer_zero(const struct idmap *map)

@@ -58,13 +58,5 @@ size_t extents_merge(struct extent *list, size_t n);
  */
 size_t idmap_format(const struct idmap *map, char ret_text[IDMAP_TEXT]);
 
-/*
- * Read what the kernel shows in /proc/PID/uid_map: blanks before each number, a newline after
- * each third. An outer ID that the reader's namespace lacks stands there as 4294967295 and is
- * kept as ID_NONE, the one exception to extent's invariant. Returns 0, or -EBADMSG if TEXT is
- * not of that form or has more than IDMAP_EXTENTS lines.
- */
-int idmap_parse(const char *text, size_t len, struct idmap *ret_map);
-
 /* True if outer 0 is mapped, which the kernel grants only with CAP_SETFCAP (since 5.12). */
 bool idmap_has_outer_zero(const struct idmap *map);

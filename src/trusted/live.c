@@ -30,12 +30,44 @@ static ssize_t read_file(int dir, const char *name, char *ret_text, size_t room)
 	return fd < 0 || n < 0 ? -errno : (ssize_t)len;
 }
 
+/* Cut the next number off the text between *AT and END. */
+static bool next_number(const char **at, const char *end, uint32_t *ret_number)
+{
+	const char *start;
+
+	while (*at < end && **at == ' ')
+		(*at)++;
+	for (start = *at; *at < end && **at != ' ' && **at != '\n'; (*at)++)
+		;
+	return id_parse(start, (size_t)(*at - start), ret_number) == 0;
+}
+
+int live_parse(const char *text, size_t len, struct idmap *ret_map)
+{
+	const char *at = text, *end = text + len;
+	struct idmap map = {0};
+
+	while (at < end) {
+		struct extent e;
+
+		if (map.n == IDMAP_EXTENTS || !next_number(&at, end, &e.inner) ||
+		    !next_number(&at, end, &e.outer) ||
+		    !next_number(&at, end, &e.count) || at == end || *at++ != '\n' ||
+		    !range_valid(e.inner, e.count) ||
+		    (e.outer != ID_NONE && !range_valid(e.outer, e.count)))
+			return -EBADMSG;
+		map.extents[map.n++] = e;
+	}
+	*ret_map = map;
+	return 0;
+}
+
 int live_map(int dir, enum id_kind kind, struct idmap *ret_map)
 {
 	char text[SHOWN];
 	ssize_t len = read_file(dir, id_words[kind].map, text, sizeof(text));
 
-	return len < 0 ? (int)len : idmap_parse(text, (size_t)len, ret_map);
+	return len < 0 ? (int)len : live_parse(text, (size_t)len, ret_map);
 }
 
 int live_setgroups(int dir, bool *ret_allowed)

@@ -11,6 +11,14 @@
 
 #include "idmap.h"
 
+/*
+ * Read what the kernel shows in /proc/PID/uid_map: blanks before each number, a newline after
+ * each third. An outer ID that the reader's namespace lacks stands there as 4294967295 and is
+ * kept as ID_NONE, the one exception to extent's invariant. Returns 0, or -EBADMSG if TEXT is
+ * not of that form or has more than IDMAP_EXTENTS lines.
+ */
+int live_parse(const char *text, size_t len, struct idmap *ret_map);
+
 /* Read a map; an unwritten one has n = 0. Returns 0, -EBADMSG or -errno. */
 int live_map(int dir, enum id_kind kind, struct idmap *ret_map);
 

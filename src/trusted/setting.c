@@ -41,16 +41,18 @@ bool setting_login_defs(const char *text, size_t len, const char *name)
 bool setting_subid_service(const char *text, size_t len, char ret_service[64])
 {
 	const char *end = text + len, *line;
+	bool named = false;
 
-	while ((line = next_line(&text, end, &len))) {
+	while (!named && (line = next_line(&text, end, &len))) {
 		if (len < 6 || strncasecmp(line, "subid:", 6) != 0)
 			continue;
 		for (line += 6, len -= 6; len > 0 && isblank((unsigned char)*line); len--)
 			line++;
 		snprintf(ret_service, 64, "%.*s", len < 63 ? (int)len : 63, line);
 		ret_service[strcspn(ret_service, " \t")] = '\0';
-		if (ret_service[0] != '\0')
-			return ret_service[0] != '#' && strcmp(ret_service, "files") != 0;
+		named = ret_service[0] != '\0';
 	}
-	return false;
+	if (!named || ret_service[0] == '#' || strcmp(ret_service, "files") == 0)
+		ret_service[0] = '\0';
+	return ret_service[0] != '\0';
 }

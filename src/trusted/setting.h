@@ -16,6 +16,6 @@ bool setting_login_defs(const char *text, size_t len, const char *name);
 
 /*
  * nsswitch.conf(5): the first service of database subid. Returns false when the files are meant
- * (no line, an empty one, or "files"), else true with the name, cut to 63 bytes.
+ * (no line, an empty one, or "files") and leaves "", else true with the name, cut to 63 bytes.
  */
 bool setting_subid_service(const char *text, size_t len, char ret_service[64]);

@@ -299,11 +299,20 @@ file_refused() {
 	ours writes newuidmap '0 100000 10' 0 100000 10
 }
 
-@test "another service than files in nsswitch.conf means that the files are never asked" {
+# says_absent PROGRAM ARG...: PROGRAM writes, and says on stderr that it took the file.
+says_absent() {
+	fresh_target
+	run as alice "$HELPERS/$1" "$TARGET" "${@:2}"
+	assert_success
+	assert_output "$1: libsubid_sss.so is not there: /etc/sub${1:3:3} counts"
+}
+
+@test "where the plugin of a service is not there the files count, and that is said" {
 	local line
 	for line in 'subid: sss' 'subid:	sss files' 'SUBID: sss' 'subid: sss files'; do
 		printf 'passwd: files\n%s\n' "$line" >/etc/nsswitch.conf
-		ours refuses newuidmap '/etc/nsswitch.conf.*subid: sss' 0 100000 10
-		ours refuses newgidmap '/etc/nsswitch.conf.*subid: sss' 0 300000 10
+		ours says_absent newuidmap 0 100000 10
+		ours says_absent newgidmap 0 300000 10
+		ours refuses newuidmap '/etc/subuid counts.*not allowed' 0 1 10
 	done
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "../../src/trusted/idmap.h"
+#include "../../src/trusted/live.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -134,7 +135,7 @@ static void nothing_has_no_text(void)
 
 static int parse(const char *text)
 {
-	return idmap_parse(text, strlen(text), &map);
+	return live_parse(text, strlen(text), &map);
 }
 
 static void what_the_kernel_shows_is_read_back(void)
@@ -171,8 +172,8 @@ static void more_lines_than_a_map_can_have_are_no_map(void)
 
 	for (int i = 0; i < 341; i++)
 		at += sprintf(at, "%d %d 1\n", i % 10, i % 10);
-	CHECK(idmap_parse(text, (size_t)(at - text), &map) == -EBADMSG);
-	CHECK(idmap_parse(text, (size_t)(at - text) - 6, &map) == 0 && map.n == 340);
+	CHECK(live_parse(text, (size_t)(at - text), &map) == -EBADMSG);
+	CHECK(live_parse(text, (size_t)(at - text) - 6, &map) == 0 && map.n == 340);
 }
 
 /* Small universe: does any pair share an ID? And does merging keep every ID's answer? */
