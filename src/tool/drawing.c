@@ -7,7 +7,7 @@
 
 /* The axis */
 
-/* An ID at which something begins or ends; AT is where it lies, from 0 to 1. */
+/* An ID at which something begins or ends; AT is where it lies, from 0 to the axis's length. */
 struct cut {
 	uint32_t id;
 	int32_t change; /* so many more ranges hold the IDs from here on */
@@ -24,6 +24,7 @@ struct axis {
 	struct cut *cuts; /* owned, by ID, each ID once; NULL: nothing is cut */
 	size_t n;
 	unsigned lines; /* of numbers, at least one */
+	double length;  /* a whole number, as are the places on it */
 };
 
 #define WIDTH_GAP 1.0
@@ -95,8 +96,7 @@ static void place(struct axis *axis)
 	}
 	if (axis->n > 0)
 		axis->cuts[axis->n - 1].at = at;
-	for (size_t i = 0; i < axis->n; i++)
-		axis->cuts[i].at /= at;
+	axis->length = at;
 }
 
 static int axis_make(const struct drawing *drawing, struct axis *ret_axis)
@@ -117,22 +117,28 @@ static int axis_make(const struct drawing *drawing, struct axis *ret_axis)
 	return 0;
 }
 
-/* Where the cut at ID lies. */
-static double axis_at(const struct axis *axis, uint32_t id)
+/* Where CUT lies when the axis is WIDTH wide. Divided last: so a whole number comes out as one in any
+ * arithmetic, also in one that is finer than double (x87). */
+static double cut_at(const struct axis *axis, const struct cut *cut, double width)
+{
+	return cut->at * width / axis->length;
+}
+
+static double axis_at(const struct axis *axis, uint32_t id, double width)
 {
 	const struct cut key = {.id = id};
 	const struct cut *cut =
 		bsearch(&key, axis->cuts, axis->n, sizeof(key), compare_cuts);
 
-	return cut ? cut->at : 0.0;
+	return cut ? cut_at(axis, cut, width) : 0.0;
 }
 
-/* From where to where RANGE lies. */
-static void axis_range(const struct axis *axis, struct range range, double *ret_from,
-		       double *ret_to)
+/* From where to where RANGE lies when the axis is WIDTH wide. */
+static void axis_range(const struct axis *axis, struct range range, double width,
+		       double *ret_from, double *ret_to)
 {
-	*ret_from = is_all(range) ? 0.0 : axis_at(axis, range.start);
-	*ret_to = is_all(range) ? 1.0 : axis_at(axis, range.start + range.count);
+	*ret_from = is_all(range) ? 0.0 : axis_at(axis, range.start, width);
+	*ret_to = is_all(range) ? width : axis_at(axis, range.start + range.count, width);
 }
 
 /*
@@ -150,8 +156,9 @@ static void place_numbers(struct axis *axis, size_t width, size_t room)
 	for (size_t i = 0; i < axis->n; i++) {
 		struct cut *cut = &axis->cuts[i];
 		size_t len = (size_t)snprintf(NULL, 0, "%u", cut->id);
+		double at = cut_at(axis, cut, (double)width);
 
-		cut->column = (size_t)(cut->at * (double)width);
+		cut->column = (size_t)at;
 		if (cut->column + len > room)
 			cut->column = room - len;
 		cut->line = cut->begins ? 0 : NO_LINE;
@@ -179,11 +186,9 @@ static size_t label_width(const struct drawing *drawing)
 
 #define COLUMNS_MIN 24U /* half of it holds a number */
 
-/* Add to each cell how much of it lies between FROM and TO. */
-static void fill_cells(double *cells, size_t n, double from, double to)
+/* Add to each of N cells how much of it lies between START and END. */
+static void fill_cells(double *cells, size_t n, double start, double end)
 {
-	double start = from * (double)n, end = to * (double)n;
-
 	for (size_t i = (size_t)start; i < n && (double)i < end; i++) {
 		double left = start > (double)i ? start : (double)i;
 		double right = end < (double)(i + 1) ? end : (double)(i + 1);
@@ -227,7 +232,7 @@ static void print_row(const struct axis *axis, const struct drawing_row *row,
 	for (size_t i = 0; i < row->n; i++) {
 		double from, to;
 
-		axis_range(axis, row->ranges[i], &from, &to);
+		axis_range(axis, row->ranges[i], (double)width, &from, &to);
 		fill_cells(cells, width, from, to);
 	}
 	print_cells(cells, width, utf8, out);
@@ -299,7 +304,8 @@ static void svg_numbers(const struct axis *axis, double left, double top, double
 {
 	for (size_t i = axis->n; i-- > 0;) {
 		const struct cut *cut = &axis->cuts[i];
-		double x = left + cut->at * SVG_BAR, y = top + (cut->line + 1) * SVG_ROW;
+		double x = left + cut_at(axis, cut, SVG_BAR),
+		       y = top + (cut->line + 1) * SVG_ROW;
 		char text[16];
 
 		if (cut->line == NO_LINE)
@@ -324,12 +330,12 @@ static void svg_row(const struct axis *axis, const struct drawing_row *row, doub
 		struct range range = row->ranges[i];
 		double from, to, width;
 
-		axis_range(axis, range, &from, &to);
-		width = (to - from) * SVG_BAR;
+		axis_range(axis, range, SVG_BAR, &from, &to);
+		width = to - from;
 		fprintf(out,
 			"<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\">"
 			"<title>%u-%u (%u)</title></rect>\n",
-			left + from * SVG_BAR, y, width > 1.0 ? width : 1.0, SVG_ROW - 2,
+			left + from, y, width > 1.0 ? width : 1.0, SVG_ROW - 2,
 			range.start, range.start + range.count - 1, range.count);
 	}
 }
