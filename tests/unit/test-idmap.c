@@ -156,11 +156,20 @@ static void an_outer_id_the_reader_lacks_is_kept_as_none(void)
 
 static void anything_else_is_no_map(void)
 {
-	static const char *const bad[] = {"0 1000\n",         "0 1000 1",
-					  "0 1000 1 2\n",     "a b c\n",
-					  "0 1000 0\n",       "\n",
-					  "0 1000 1\n\n",     "-1 0 1\n",
-					  "4294967296 0 1\n", "1 1 4294967295\n"};
+	static const char *const bad[] = {"0 1000\n",
+					  "0 1000 1",
+					  "0 1000 1 2\n",
+					  "a b c\n",
+					  "0 1000 0\n",
+					  "\n",
+					  "0 1000 1\n\n",
+					  "-1 0 1\n",
+					  "4294967296 0 1\n",
+					  "1 1 4294967295\n",
+					  "0",
+					  "0 x 1\n",
+					  "0 1000 ",
+					  "0 4294967290 10\n"};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		CHECK(parse(bad[i]) == -EBADMSG);

@@ -68,6 +68,7 @@ static void another_first_word_is_the_service(void)
 	CHECK(service("subid: sss\n", "sss") && service("subid:\tsss files\n", "sss"));
 	CHECK(service("passwd: files\nSUBID: ldap", "ldap"));
 	CHECK(service("subid:\nsubid: sss\n", "sss"));
+	CHECK(service("\nsubid\nsubid: sss\n", "sss"));
 }
 
 static void a_long_line_is_never_a_yes_nor_the_files(void)
