@@ -176,6 +176,15 @@ writes_now() {
 	both lost
 }
 
+@test "a path that can't stand in a command as it is stands in no fix" {
+	install -d '/run/tmp/a folder'
+	install -m 755 "$HELPERS_SETUID/newuidmap" '/run/tmp/a folder'
+	HELPERS='/run/tmp/a folder'
+	spawn_userns alice
+	helper_names 'this program is neither' 0 100000 10
+	assert_equal "$FIX" 'as root: setcap cap_setuid=ep PATH-OF-THIS-PROGRAM'
+}
+
 @test "a setuid helper of another owner than root is named and the fix works" {
 	copies "$HELPERS_SETUID"
 	chown bob "$SPOILT/newuidmap"

@@ -156,6 +156,15 @@ libc.execve(sys.argv[1].encode(), empty, empty)' "$HELPERS/newuidmap"
 	every closed
 }
 
+# With privilege libc opens them before we do.
+@test "closed standard descriptors do no harm without privilege either" {
+	install -m 755 "$HELPERS_SETUID/newuidmap" /run/tmp/bare
+	spawn_userns alice
+	run as alice sh -c 'exec "$@" 0<&- 1>&- 2>&-' sh /run/tmp/bare "$TARGET" 0 1001 1
+	assert_silent_success
+	assert_map uid_map '0 1001 1'
+}
+
 @test "a refusal with closed standard descriptors writes its message nowhere" {
 	closed() {
 		spawn_userns alice

@@ -39,6 +39,18 @@ os.execv(sys.argv[1], [sys.argv[1], "fd:%d" % fd, *sys.argv[3:]])' \
 	ours by_pidfd
 }
 
+@test "fd:N on a pidfd of a process of root is refused" {
+	of_root() {
+		run as alice /usr/bin/python3 -c '
+import os, sys
+fd = os.pidfd_open(1)
+os.set_inheritable(fd, True)
+os.execv(sys.argv[1], [sys.argv[1], "fd:%d" % fd, "0", "100000", "10"])' "$HELPERS/newuidmap"
+		assert_refused 'owned by a different user'
+	}
+	ours of_root
+}
+
 @test "fd:N on a pidfd of a process that is gone is refused" {
 	gone() {
 		run as alice /usr/bin/python3 -c '
@@ -228,6 +240,17 @@ user: uid:1001 pw_uid:1001 st_uid:1001, gid:1001 pw_gid:1001 st_gid:1002"
 		every other_group
 	done
 	assert_untouched
+}
+
+@test "without login.defs the caller's group must be his primary one" {
+	rm /etc/login.defs
+	spawn in_group 1002 unshare -U sleep infinity
+	other_group() {
+		run in_group 1002 "$HELPERS/newuidmap" "$TARGET" 0 100000 10
+		assert_refused 'owned by a different user'
+		assert_untouched
+	}
+	every other_group
 }
 
 @test "a caller without an entry in passwd is refused" {
