@@ -13,9 +13,9 @@ bats_require_minimum_version 1.5.0
 bats_load_library bats-support
 bats_load_library bats-assert
 
-: "${IDMAP:=${IDMAP_BUILDDIR:-.}/idmap}"
-: "${HELPERS_SETUID:=${IDMAP_BUILDDIR:-.}}"
-: "${HELPERS_FILECAPS:=${IDMAP_BUILDDIR:-.}}"
+: "${IDMAP=${IDMAP_BINDIR:-${IDMAP_BUILDDIR:-.}}/idmap}"
+: "${HELPERS_SETUID=${IDMAP_BUILDDIR:-.}}"
+: "${HELPERS_FILECAPS=${IDMAP_BUILDDIR:-.}}"
 SYSTEM_HELPERS=/usr/bin
 export IDMAP HELPERS_SETUID HELPERS_FILECAPS SYSTEM_HELPERS
 
@@ -38,6 +38,16 @@ become() {
 # as USER CMD [ARG]...: the same, and come back with the status of CMD.
 as() {
 	(become "$@")
+}
+
+# ours CMD [ARG]...: CMD once for each folder that has both of our helpers, which is $HELPERS then:
+# setuid root, with file capabilities.
+ours() {
+	for HELPERS in "$HELPERS_SETUID" "$HELPERS_FILECAPS"; do
+		[ -n "$HELPERS" ] || continue
+		echo "# with $HELPERS"
+		"$@"
+	done
 }
 
 TARGETS=()

@@ -24,13 +24,6 @@ setup() {
 	grant_gid alice:300000:65536
 }
 
-ours() {
-	for HELPERS in "$HELPERS_SETUID" "$HELPERS_FILECAPS"; do
-		echo "# with $HELPERS"
-		"$@"
-	done
-}
-
 every() {
 	ours "$@"
 	HELPERS=$SYSTEM_HELPERS
