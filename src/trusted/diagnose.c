@@ -96,14 +96,16 @@ static bool no_new_privs(const struct refusal *refusal, struct diagnosis *d)
 		    "start the caller without it (systemd: NoNewPrivileges=no)");
 }
 
-/* The path of this program, if it can stand in a command as it is. */
+/* The path of this program, if it can stand in a command as it is. Not that of a loader which was
+ * told to run it: privilege for that would be privilege for everybody. */
 static const char *own_path(void)
 {
 	static char path[256];
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	const char *last = path + (len > 10 ? len - 10 : 0); /* "/newuidmap" */
 
 	path[len > 0 ? len : 0] = '\0';
-	if (len <= 0 ||
+	if (strncmp(last, "/new", 4) != 0 ||
 	    path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			      "0123456789/._+-")] != '\0')
 		return "PATH-OF-THIS-PROGRAM";
@@ -132,9 +134,8 @@ static bool no_capability(const struct refusal *refusal, struct diagnosis *d)
 	if ((stat("/proc/self/exe", &st) == 0 && st.st_mode & S_ISUID &&
 	     st.st_uid == 0) ||
 	    getxattr("/proc/self/exe", "security.capability", NULL, 0) > 0)
-		return tell(d,
-			    "the privilege of this program does not count: it is traced",
-			    "call it without a tracer (strace, gdb)");
+		return tell(d, "its privilege is void: a tracer, securebits or CLONE_FS",
+			    "call it without these (strace and gdb are tracers)");
 	return tell(d, "this program is neither setuid root nor has it file capabilities",
 		    "as root: setcap %s=ep %s", name, own_path());
 }

@@ -398,7 +398,7 @@ except subprocess.TimeoutExpired:
 		fresh_target
 		run as alice strace -f -o /dev/null "$HELPERS/$1" "$TARGET" "${@:2}"
 		assert_refused '_map failed: Operation not permitted'
-		assert_line --regexp 'cause: the privilege of this program does not count: it is traced$'
+		assert_line --regexp 'cause: its privilege is void: a tracer, securebits or CLONE_FS$'
 		assert_untouched
 	}
 	ours traced
