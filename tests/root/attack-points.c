@@ -253,9 +253,9 @@ static const int ends[] = {SYS_exit_group, SYS_exit, SYS_rt_sigreturn, -1};
 
 /* What may be done while a capability is in effect. */
 static const int effective_calls[] = {
-	SYS_openat, SYS_openat2, SYS_read,   SYS_write,     SYS_close,
-	SYS_capget, SYS_capset,  SYS_getuid, SYS_setresuid, SYS_brk,
-	SYS_mmap,   SYS_gettid,  -1};
+	SYS_openat, SYS_openat2, SYS_read,   SYS_write,   SYS_close,
+	SYS_capget, SYS_capset,  SYS_getuid, SYS_geteuid, SYS_setresuid,
+	SYS_brk,    SYS_mmap,    SYS_gettid, -1};
 
 /* Does this call tell somebody something? */
 static bool says(const struct seccomp_data *call)
