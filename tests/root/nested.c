@@ -17,20 +17,12 @@
  */
 
 #include "tool/algebra.h"
-#include "trusted/live.h"
-#include "trusted/procmap.h"
 #include "unit/plan-model.h"
+#include "userns.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/sched.h>
 #include <linux/securebits.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define WIDE 2048U /* inner IDs of maps with hundreds of extents */
 
@@ -62,32 +54,12 @@ struct level {
 	struct idmap map;
 };
 
-static void die(const char *what)
-{
-	printf("Bail out! %s: %s\n", what, strerror(errno));
-	fflush(stdout);
-	_exit(1);
-}
-
-static int open_proc(pid_t pid)
-{
-	char path[32];
-	int dir;
-
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		die(path);
-	return dir;
-}
-
 /* The extent of PARENT that has ID, or any other one. */
 static const struct extent *find_frame(const struct idmap *parent, uint32_t id)
 {
-	for (size_t i = 0; i < parent->n; i++)
-		if (id - parent->extents[i].inner < parent->extents[i].count)
-			return &parent->extents[i];
-	return &parent->extents[tap_below(parent->n)];
+	const struct extent *found = find_inner(parent, id);
+
+	return found ? found : &parent->extents[tap_below(parent->n)];
 }
 
 /* Outer ranges that the parent lacks make poor plans: move most of them to IDs that it has. Half of
@@ -217,11 +189,10 @@ static bool ask(int fd, enum id_kind kind, const struct idmap *parent,
 static void plan_level(int fd, enum id_kind kind, struct level *level)
 {
 	size_t wanted = 1 + tap_below(8);
-	struct idmap parent;
-	int self = open_proc(getpid()), tries = 0;
+	struct idmap parent = {0};
+	int tries = 0;
 
-	CHECK(live_map(self, kind, &parent) == 0 && parent.n > 0);
-	close(self);
+	read_own_map(kind, &parent);
 	while (tap_failures == 0)
 		if (ask(fd, kind, &parent, level) &&
 		    (level->map.n >= wanted || tries++ > 20))
@@ -392,17 +363,16 @@ static bool plan_wide(const struct idmap *parent, struct idmap *ret_map)
 static uint32_t write_wide(int dir, enum id_kind kind, unsigned int depth)
 {
 	struct idmap parent = {0}, map = {0}, live = {0};
-	int fd, self = open_proc(getpid());
+	int fd;
 
 	(void)depth;
 	if (procmap_open_write(dir, kind, &fd) != 0)
 		die("opening a map");
-	CHECK(live_map(self, kind, &parent) == 0 && parent.n > 0);
+	read_own_map(kind, &parent);
 	while (tap_failures == 0)
 		if (plan_wide(&parent, &map))
 			break;
 	write_map(dir, kind, fd, &map, &live);
-	close(self);
 	close(fd);
 	return map.extents[0].inner;
 }
@@ -432,25 +402,6 @@ static void show_oneself(const int up[2], const int down[2])
 	if (write(up[1], &self, sizeof(self)) != sizeof(self) ||
 	    read(down[0], &done, 1) != 0)
 		die("waiting for the initial namespace");
-}
-
-/* Like fork(2), into a new user namespace. */
-static pid_t fork_userns(void)
-{
-	long pid = -1;
-
-	fflush(stdout);
-	/* Namespaces are freed some time after their last process: wait for room. */
-	for (int tries = 0; pid < 0 && tries < 5000; tries++) {
-		pid = syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL);
-		if (pid < 0 && errno != ENOSPC)
-			break;
-		if (pid < 0)
-			usleep(1000);
-	}
-	if (pid < 0)
-		die("no user namespace");
-	return (pid_t)pid;
 }
 
 /* Leave a process of a chain, and tell the first one what it counted. */
@@ -566,10 +517,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		chains = strtoul(argv[1], NULL, 10);
 	page = (size_t)sysconf(_SC_PAGESIZE);
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED)
-		die("mmap");
+	shared = share(sizeof(*shared));
 	return TAP_RUN(
 		TEST(what_the_planner_accepts_the_kernel_accepts_three_deep),
 		TEST(the_text_of_any_map_up_to_the_limits_is_the_shortest_the_kernel_accepts));

@@ -5,26 +5,20 @@
  *
  * Each random map goes into a fresh user namespace. What idmap_make() accepts is written as it
  * formats it, and must read back equal; what we refuse is written raw, and the kernel must
- * refuse it too. Numbers of more than 32 bits are the one exception: the kernel cuts them, and
- * the last test shows that it does.
+ * refuse it too. Half of the maps are written inside other user namespaces, up to three deep, with
+ * random maps of their own: there an accepted map must also be refused exactly when an outer
+ * range does not lie inside one extent of the parent's. Numbers of more than 32 bits are the one
+ * exception: the kernel cuts them, and the last test shows that it does.
  *
- *	oracle [MAPS]		20000 unless said; IDMAP_SEED repeats a run. Root only.
+ *	oracle [MAPS]		20000 unless said, in batches of 50; IDMAP_SEED repeats a run.
+ *				Root only.
  */
 
 #include "tool/algebra.h"
-#include "trusted/live.h"
-#include "unit/tap.h"
+#include "userns.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/sched.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#define MOST 345U /* extents of a random map, a few past the limit */
+#define BATCH 50U  /* maps in one namespace */
+#define MOST  345U /* extents of a random map, a few past the limit */
 
 /* Extents that nothing has checked yet. */
 struct draft {
@@ -32,45 +26,38 @@ struct draft {
 	struct extent extents[MOST];
 };
 
-enum verdict { ACCEPTED, MERGED, COUNT, WRAP, INNER, OUTER, EXTENTS, BYTES, VERDICTS };
+enum verdict {
+	ACCEPTED,
+	MERGED,
+	COUNT,
+	WRAP,
+	INNER,
+	OUTER,
+	EXTENTS,
+	BYTES,
+	PARENT,
+	VERDICTS
+};
 
 static const char *const verdict_names[VERDICTS] = {
-	"accepted",      "accepted merged", "count 0",          "past 4294967294",
-	"inner overlap", "outer overlap",   "too many extents", "too many bytes"};
+	"accepted",         "accepted merged", "count 0",
+	"past 4294967294",  "inner overlap",   "outer overlap",
+	"too many extents", "too many bytes",  "not inside one parent extent"};
 
-static unsigned long maps = 20000, verdicts[VERDICTS], at_limit[2];
+/* Shared by all processes of a run. */
+struct counts {
+	unsigned long verdicts[VERDICTS], at_limit[2], nested, disagreements;
+};
+
+static struct counts *counts;
+static unsigned long maps = 20000;
 static size_t page;
-
-/* Fork a child that sleeps in a fresh user namespace; open its /proc directory. */
-static pid_t spawn(int *ret_dir)
-{
-	char path[32];
-	long pid;
-
-	/* Namespaces are freed some time after their last process: wait for room. */
-	for (int tries = 0; tries < 5000; tries++) {
-		pid = syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL);
-		if (pid >= 0 || errno != ENOSPC)
-			break;
-		usleep(1000);
-	}
-	if (pid == 0)
-		for (;;)
-			pause();
-	snprintf(path, sizeof(path), "/proc/%ld", pid);
-	*ret_dir = pid > 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (*ret_dir < 0) {
-		printf("Bail out! no user namespace: %s\n", strerror(errno));
-		exit(1);
-	}
-	return (pid_t)pid;
-}
 
 /* Write TEXT as uid_map of a fresh namespace. Returns 0 or -errno, and what reads back. */
 static int write_fresh(const char *text, size_t len, struct idmap *ret_map)
 {
-	int dir;
-	pid_t pid = spawn(&dir);
+	pid_t pid = spawn_sleeper();
+	int dir = open_proc(pid);
 	int fd = openat(dir, "uid_map", O_WRONLY | O_CLOEXEC);
 	int r = write(fd, text, len) == (ssize_t)len ? 0 : -errno;
 
@@ -78,8 +65,7 @@ static int write_fresh(const char *text, size_t len, struct idmap *ret_map)
 	if (live_map(dir, ID_UID, ret_map) != 0)
 		ret_map->n = SIZE_MAX;
 	close(dir);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	end_sleeper(pid);
 	return r;
 }
 
@@ -262,35 +248,103 @@ static void show(const struct draft *draft, enum verdict verdict, int r)
 	putchar('\n');
 }
 
-static void our_verdict_on_random_maps_is_the_kernels(void)
+/* Does each outer range of MAP lie inside one extent of PARENT? */
+static bool inside(const struct idmap *map, const struct idmap *parent)
+{
+	for (size_t i = 0; i < map->n; i++) {
+		const struct extent *e = &map->extents[i];
+		const struct extent *frame = find_inner(parent, e->outer);
+
+		if (!frame || e->count > frame->count - (e->outer - frame->inner))
+			return false;
+	}
+	return true;
+}
+
+static void try_one(const struct idmap *parent)
 {
 	static char text[MOST * 33];
+	struct idmap map = {0}, live = {0};
+	struct draft draft;
+	enum verdict verdict;
+	size_t len;
+	bool agreed;
+	int r, expected;
 
-	for (unsigned long i = 0; i < maps; i++) {
-		struct idmap map, live;
-		struct draft draft;
-		enum verdict verdict;
-		size_t len;
-		bool agreed;
-		int r;
+	draft_random(&draft);
+	verdict = judge(&draft, &map, text, &len);
+	if (verdict <= MERGED && !inside(&map, parent))
+		verdict = PARENT;
+	counts->verdicts[verdict]++;
+	if (len == page - 1 || len == page)
+		counts->at_limit[len == page]++;
+	r = write_fresh(text, len, &live);
+	expected = verdict <= MERGED ? 0 : verdict == PARENT ? -EPERM : -EINVAL;
+	agreed = r == expected && (r == 0 ? idmap_equal(&map, &live) : live.n == 0);
+	CHECK(agreed);
+	counts->disagreements += !agreed;
+	if (!agreed)
+		show(&draft, verdict, r);
+}
 
-		draft_random(&draft);
-		verdict = judge(&draft, &map, text, &len);
-		verdicts[verdict]++;
-		if (len == page - 1 || len == page)
-			at_limit[len == page]++;
-		r = write_fresh(text, len, &live);
-		agreed = verdict <= MERGED ? r == 0 && idmap_equal(&map, &live)
-					   : r == -EINVAL && live.n == 0;
-		CHECK(agreed);
-		if (!agreed)
-			show(&draft, verdict, r);
+static void try_batch(void)
+{
+	struct idmap parent = {0};
+
+	read_own_map(ID_UID, &parent);
+	counts->nested += parent.n > 1 ? BATCH : 0;
+	for (unsigned int i = 0; i < BATCH; i++)
+		try_one(&parent);
+}
+
+/* Cut WHOLE, inner IDs of a parent's extent, at random places. */
+static void cut_extent(struct draft *draft, struct extent whole, unsigned int cuts)
+{
+	for (; cuts > 0; cuts--) {
+		uint32_t count = any_number();
+
+		if (count == 0 || count >= whole.count)
+			continue;
+		draft->extents[draft->n++] = (struct extent){0, whole.inner, count};
+		whole.inner += count;
+		whole.count -= count;
 	}
-	printf("# %lu maps, %lu of %zu bytes, %lu of %zu\n", maps, at_limit[0], page - 1,
-	       at_limit[1], page);
+	draft->extents[draft->n++] = (struct extent){0, whole.inner, whole.count};
+}
+
+/* The inner IDs of PARENT in pieces, put together in another order, some left out. */
+static void draw_parent(enum id_kind kind, const struct idmap *parent,
+			struct idmap *ret_map)
+{
+	uint32_t own = kind == ID_UID ? getuid() : getgid(), inner = 0;
+	struct draft draft = {0};
+
+	for (size_t i = 0; i < parent->n; i++)
+		cut_extent(&draft, parent->extents[i], tap_below(3) + (parent->n == 1));
+	shuffle(&draft);
+	for (size_t i = 0; i < draft.n; i++) {
+		struct extent *e = &draft.extents[i];
+
+		e->inner = inner;
+		inner += e->count;
+		if (own - e->outer < e->count || tap_below(8) > 0)
+			ret_map->extents[ret_map->n++] = *e;
+	}
+}
+
+static void our_verdict_on_random_maps_is_the_kernels(void)
+{
+	static const struct nesting nesting = {draw_parent, try_batch};
+
+	for (unsigned long i = 0; i < maps; i += BATCH)
+		run_nested(&nesting, tap_below(2) * (1 + tap_below(3)));
+	printf("# %6lu maps\n# %6lu disagreements\n# %6lu below a nested map\n"
+	       "# %6lu of one byte less than a page\n# %6lu of a page\n",
+	       maps, counts->disagreements, counts->nested, counts->at_limit[0],
+	       counts->at_limit[1]);
 	for (int i = 0; i < VERDICTS; i++) {
-		printf("# %6lu %s\n", verdicts[i], verdict_names[i]);
-		CHECK(verdicts[i] > 0 || maps < 10000);
+		printf("# %6lu %s\n", counts->verdicts[i], verdict_names[i]);
+		CHECK(counts->verdicts[i] > 0 || maps < 10000);
 	}
 }
 
@@ -319,7 +373,9 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1)
 		maps = strtoul(argv[1], NULL, 10);
+	maps = (maps + BATCH - 1) / BATCH * BATCH;
 	page = (size_t)sysconf(_SC_PAGESIZE);
+	counts = share(sizeof(*counts));
 	return TAP_RUN(TEST(our_verdict_on_random_maps_is_the_kernels),
 		       TEST(the_kernel_cuts_numbers_past_32_bits_that_we_refuse));
 }
