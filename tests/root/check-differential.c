@@ -9,63 +9,21 @@
  * all before it are. The target stays unwritten and serves again.
  *
  *	check-differential [FILES]	10000 unless said; IDMAP_SEED repeats a run. Root only, in
- *					the namespaces of tests/in-private.
+ *					tests/in-private.
  */
 
+#include "differential.h"
 #include "tool/lint-parts.h"
-#include "unit/tap.h"
 
 #include <bsd/string.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#define ALICE    1001
 #define MAX_LINE (2 * SUBID_LINE)
 #define LINES    12U
 #define BLOCK    1000000U /* IDs between two lines' ranges */
 
 static unsigned long files = 10000, granted, voids, spared;
-static int target;
-
-static void bail(const char *what)
-{
-	printf("Bail out! %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static void become_alice(void)
-{
-	if (setresgid(ALICE, ALICE, ALICE) != 0 || setresuid(ALICE, ALICE, ALICE) != 0)
-		_exit(126);
-}
-
-static void spawn_target(void)
-{
-	int ready[2];
-	char byte;
-
-	if (pipe(ready) != 0)
-		bail("pipe");
-	target = fork();
-	if (target == 0) {
-		become_alice();
-		if (unshare(CLONE_NEWUSER) != 0)
-			_exit(1);
-		/* A change of IDs takes the process from its user; exec gives it back. */
-		dup2(ready[1], 1);
-		execl("/bin/sh", "sh", "-c", "echo; exec sleep 1000 >/dev/null", NULL);
-		_exit(1);
-	}
-	close(ready[1]);
-	if (read(ready[0], &byte, 1) != 1)
-		bail("no target");
-	close(ready[0]);
-}
+static int grants;
+static pid_t target;
 
 /* A random file */
 
@@ -79,15 +37,6 @@ static void put(char *line, const char *bytes)
 {
 	strlcat(line, bytes, MAX_LINE);
 }
-
-static const char *pick(const char *const *list, size_t n)
-{
-	/* The first is the usual one. */
-	return tap_below(6) ? list[0] : list[tap_below(n)];
-}
-#define PICK(...)                                \
-	pick((const char *const[]){__VA_ARGS__}, \
-	     sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
 static void write_number(char *line, uint32_t number)
 {
@@ -135,7 +84,6 @@ static void write_line(char *line, uint32_t i)
 static void write_file(void)
 {
 	char text[LINES * MAX_LINE] = "", line[MAX_LINE];
-	FILE *file = fopen("/etc/subuid", "w");
 
 	for (uint32_t i = 0; i < LINES; i++) {
 		write_line(line, i);
@@ -144,8 +92,7 @@ static void write_file(void)
 	}
 	if (tap_below(8) == 0)
 		text[strlen(text) - 1] = '\0';
-	if (!file || fputs(text, file) == EOF || fclose(file) != 0)
-		bail("/etc/subuid");
+	overwrite(grants, text, strlen(text));
 }
 
 /* What check says */
@@ -229,7 +176,7 @@ static void ask_check(struct verdict *verdict)
 	*verdict = (struct verdict){0};
 	memset(lint.on, true, sizeof(lint.on));
 	if (lint_add_file(&lint, "/etc/subuid") != 0 || lint_run(&lint) != 0)
-		bail("check");
+		die("check");
 	for (size_t i = 0; i < lint.files[0].n; i++) {
 		const struct lint_entry *entry = &lint.files[0].entries[i];
 
@@ -244,12 +191,10 @@ static void ask_check(struct verdict *verdict)
 /* What a helper says */
 
 static void ask_helper(const char *helper, const struct verdict *verdict,
-		       char answer[512])
+		       char answer[SAID])
 {
 	char numbers[3 * (LINES + 1) + 1][16], *argv[3 * (LINES + 1) + 3];
-	int argc = 0, out[2], status;
-	ssize_t len;
-	pid_t pid;
+	int argc = 0;
 
 	argv[argc++] = (char *)(uintptr_t) "newuidmap";
 	sprintf(numbers[0], "%d", target);
@@ -263,28 +208,14 @@ static void ask_helper(const char *helper, const struct verdict *verdict,
 			argv[argc++] = numbers[3 * i + j];
 	}
 	argv[argc] = NULL;
-	if (pipe2(out, O_CLOEXEC) != 0)
-		bail("pipe");
-	pid = fork();
-	if (pid == 0) {
-		become_alice();
-		dup2(out[1], 2);
-		execv(helper, argv);
-		_exit(127);
-	}
-	close(out[1]);
-	len = read(out[0], answer, 511);
-	answer[len > 0 ? len : 0] = '\0';
-	close(out[0]);
-	waitpid(pid, &status, 0);
-	answer[strcspn(answer, "\n")] = '\0';
+	run_helper(helper, argv, answer);
 }
 
 static bool agrees(const char *helper, const struct verdict *verdict)
 {
 	const struct range *last = &verdict->asks[verdict->n - 1];
 	size_t inner = (verdict->n - 1) * 100;
-	char answer[512], expected[512];
+	char answer[SAID], expected[SAID];
 
 	ask_helper(helper, verdict, answer);
 	snprintf(expected, sizeof(expected),
@@ -299,9 +230,14 @@ static bool agrees(const char *helper, const struct verdict *verdict)
 /* Show the file of a disagreement. */
 static void show_file(void)
 {
-	fflush(stdout);
-	if (system("sed -n 'l 2000' /etc/subuid | sed 's/^/# /'") != 0)
-		puts("# /etc/subuid can't be shown");
+	static char text[LINES * MAX_LINE];
+	FILE *file = fopen("/etc/subuid", "r");
+	size_t len = file ? fread(text, 1, sizeof(text), file) : 0;
+
+	if (!file)
+		die("/etc/subuid");
+	fclose(file);
+	show_bytes(text, len);
 }
 
 static void helpers_grant_what_check_says(void)
@@ -319,7 +255,7 @@ static void helpers_grant_what_check_says(void)
 		if (verdict.spare_theirs || verdict.past_the_end)
 			spared++;
 		else
-			same &= agrees("/usr/bin/newuidmap", &verdict);
+			same &= agrees(SYSTEM_HELPERS "/newuidmap", &verdict);
 		CHECK(same);
 		if (!same)
 			show_file();
@@ -332,12 +268,15 @@ static void helpers_grant_what_check_says(void)
 
 int main(int argc, char **argv)
 {
+	static const struct caller alice = {"alice", 1001, 1001};
 	int status;
 
 	if (argc > 1)
 		files = strtoul(argv[1], NULL, 10);
-	spawn_target();
+	grants = open_grants(ID_UID);
+	become(&alice);
+	target = spawn_sleeper();
 	status = TAP_RUN(TEST(helpers_grant_what_check_says));
-	kill(target, SIGKILL);
+	end_sleeper(target);
 	return status;
 }
