@@ -486,8 +486,8 @@ static void run_chains(const struct trial *trial, unsigned long n)
 		run_chain(trial);
 		tap_failures += shared->failures;
 	}
-	printf("# %lu maps, %lu extents; refused by the kernel: %lu texts with two "
-	       "neighbours joined, %lu for the parent's map; beyond a limit: %lu\n",
+	printf("# %lu maps\n# %lu extents\n# %lu texts with two neighbours joined refused\n"
+	       "# %lu plans refused for the parent's map\n# %lu beyond a limit\n",
 	       shared->maps, shared->extents, shared->joins, shared->refusals,
 	       shared->full);
 }

@@ -58,25 +58,25 @@ static const char *const cause_names[CAUSES] = {
 	[FILE_SIGN] = "differ: a sign before a number of the file",
 	[FILE_HEX] = "differ: a hexadecimal number in the file",
 	[FILE_ZERO] = "differ: a leading zero in the file",
-	[FILE_EMPTY] = "differ: a count of 0 in the file, all IDs to the system's",
+	[FILE_EMPTY] = "differ: a count of 0 in the file (all IDs to the system's)",
 	[FILE_END] = "differ: a range of the file past the last ID",
 	[FILE_FIELDS] = "differ: a fourth field in the file",
 	[FILE_OWNER] = "differ: another login name of the same user ID",
-	[FILE_NUL] = "differ: a NUL byte in the file, which joins two lines",
-	[FILE_LAST] = "differ: a NUL byte in the last line, no file to the system's",
+	[FILE_NUL] = "differ: a NUL byte in the file (joins two lines)",
+	[FILE_LAST] = "differ: a NUL byte in the last line (no file to the system's)",
 	[ARG_BLANK] = "differ: a blank before an argument",
 	[ARG_SIGN] = "differ: a sign before an argument",
 	[ARG_HEX] = "differ: a hexadecimal argument",
 	[ARG_ZERO] = "differ: a leading zero in an argument",
 	[OUTER_ZERO] = "differ: outer ID 0 by file capabilities",
-	[MERGED] = "differ: over a limit, written merged by ours",
+	[MERGED] = "differ: over a limit (written merged by ours)",
 };
 
 /* Shared by all processes of a run. */
 struct counts {
 	unsigned long kinds[ID_KINDS], nested, written, written_nested, refused,
 		by_kernel;
-	unsigned long causes[CAUSES], unexplained;
+	unsigned long causes[CAUSES], differ, unexplained;
 };
 
 static const struct caller callers[] = {{"alice", 1001, 1001},
@@ -258,7 +258,7 @@ static void put_line(struct pair *pair, bool odd)
 	pair->meant[pair->lines++] = range;
 	put_owner(text, pair, odd);
 	put(text, "%s", odd ? PICK(":", ":", ":", "", "::", ";") : ":");
-	if (odd && tap_below(30) == 0)
+	if (odd && tap_below(12) == 0)
 		put_padding(text, begin, tap_below(2) ? ' ' : '0');
 	put_number(text, range.start, odd);
 	put(text, "%s", odd ? PICK(":", ":", ":", "", "::", "-") : ":");
@@ -756,6 +756,7 @@ static void try_pair(const struct caller *caller, bool nested)
 	causes = find_causes(&pair, &ours, &theirs);
 	for (unsigned int i = 0; i < CAUSES; i++)
 		counts->causes[i] += causes >> i & 1;
+	counts->differ += causes != 0;
 	counts->unexplained += causes == 0;
 	CHECK(causes != 0);
 	if (causes == 0 && counts->unexplained < 10)
@@ -826,11 +827,12 @@ static void print_counts(void)
 	       "# %6lu refused by both\n# %6lu of these by the kernel\n",
 	       counts->written, counts->written_nested, counts->refused,
 	       counts->by_kernel);
+	printf("# %6lu differ by named causes\n# %6lu disagreements\n", counts->differ,
+	       counts->unexplained);
 	for (int i = 0; i < CAUSES; i++) {
 		printf("# %6lu %s\n", counts->causes[i], cause_names[i]);
 		CHECK(counts->causes[i] > 0 || pairs < 20000);
 	}
-	printf("# %6lu disagreements\n", counts->unexplained);
 }
 
 static void ours_writes_what_the_systems_writes_but_for_named_causes(void)
@@ -840,8 +842,9 @@ static void ours_writes_what_the_systems_writes_but_for_named_causes(void)
 	for (unsigned long i = 0; i < pairs && counts->unexplained < 10; i += BATCH)
 		run_nested(&nesting, tap_below(2) * (1 + tap_below(3)));
 	print_counts();
-	CHECK(counts->written > pairs / 5 && counts->written_nested > pairs / 20);
-	CHECK(counts->by_kernel > 0);
+	CHECK(counts->written > pairs / 10 || pairs < 2000);
+	CHECK(counts->written_nested > pairs / 50 || pairs < 2000);
+	CHECK(counts->by_kernel > 0 || pairs < 2000);
 }
 
 static void add_twins(void)
