@@ -56,7 +56,8 @@ static int try_unshare(void)
 	}
 	if (pid < 0)
 		return errno;
-	TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
 }
 

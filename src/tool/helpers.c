@@ -144,8 +144,8 @@ static struct outcome finish(const struct call *call, const char *path)
 	char *said = call->output < 0 ? NULL : hear(call->output);
 	int status = -1;
 
-	if (call->error == 0)
-		TEMP_FAILURE_RETRY(waitpid(call->pid, &status, 0));
+	while (call->error == 0 && waitpid(call->pid, &status, 0) < 0 && errno == EINTR)
+		;
 	outcome.written = status == 0;
 	if (outcome.written)
 		free(said);

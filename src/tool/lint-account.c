@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <nss.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#if __has_include(<nss.h>)
+#include <nss.h>
+#endif
 
 static void take_login(struct lint_owner *owner, uid_t uid, gid_t gid)
 {
@@ -230,6 +232,17 @@ static int look_up(struct lint_owner *owner)
 	return entry ? take_uid(owner, entry) : 0;
 }
 
+/* Ask none but SERVICES for an account from here on. musl knows the files alone. */
+static bool choose_services(const char *services)
+{
+#ifdef _NSS_H
+	return __nss_configure_lookup("passwd", services) == 0;
+#else
+	(void)services;
+	return false;
+#endif
+}
+
 /*
  * A directory service answers for a user that it doesn't list. It is asked for each owner that
  * nobody listed, once, and without the files, which would be read through for every question.
@@ -240,7 +253,7 @@ static int look_up_rest(struct lint *lint)
 	size_t done = 0;
 	int r = 0;
 
-	if (!other_services(services) || __nss_configure_lookup("passwd", services) != 0)
+	if (!other_services(services) || !choose_services(services))
 		return 0;
 	for (uint32_t i = 0; i < lint->owners->n && r == 0; i++) {
 		struct lint_owner *owner = &lint->owners->list[i];

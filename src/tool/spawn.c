@@ -17,8 +17,15 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* (musl has no close_range(2), nor has glibc before 2.34; Linux before 5.9 closes nothing.) */
+static void close_from(unsigned int fd)
+{
+	syscall(SYS_close_range, fd, ~0U, 0);
+}
 
 /* End of file instead of a byte: the caller failed or was killed before it had unshared. */
 static noreturn void run_writer(int gate, int dir, int (*write_maps)(int, void *),
@@ -148,7 +155,7 @@ static noreturn void run_init(int ready, const uint32_t ids[ID_KINDS])
 	if (take_ids(ids) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 	    signal(SIGCHLD, SIG_IGN) == SIG_ERR || write(ready, "", 1) != 1)
 		_exit(1);
-	close_range(0, ~0U, 0);
+	close_from(0);
 	for (;;)
 		pause();
 }
@@ -217,7 +224,7 @@ static int run_command(int *ret_status)
 	r = command < 0 ? -errno : 0;
 	if (command > 0) {
 		/* COMMAND's pipes must end when COMMAND closes them. */
-		close_range(3, ~0U, 0);
+		close_from(3);
 		*ret_status = wait_passing_signals(command, &all);
 		r = SPAWN_E_ENDED;
 	}
