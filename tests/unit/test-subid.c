@@ -97,6 +97,7 @@ static void anything_but_three_full_fields_is_void(void)
 	CHECK(parse("alice:100000:") == SUBID_E_FIELDS && line.column == 14);
 	CHECK(parse("::") == SUBID_E_FIELDS);
 	CHECK(parse("alice: :1") == SUBID_E_START && line.column == 8);
+	CHECK(parse("alice:\a1:1") == SUBID_E_START && line.column == 7);
 }
 
 static void comments_and_nis_entries_are_no_lines(void)
