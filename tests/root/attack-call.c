@@ -180,7 +180,7 @@ static void share_files(long n)
 /* A filler of N bytes in the environment, in strings of 100,000. */
 static void huge_environment(long n)
 {
-	char name[16], *value;
+	char name[32], *value;
 
 	for (; n > 0; n -= 100000) {
 		size_t len = n < 100000 ? (size_t)n : 100000;
