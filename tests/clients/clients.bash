@@ -11,7 +11,8 @@
 #
 # Here is also what clients ask of a machine: cgroup2 alone, a shared root mount, a root file system.
 
-# shellcheck disable=SC2034 # the .bats files read what is set here
+# The .bats files read what is set here, and inner shells expand what stands in single quotes.
+# shellcheck disable=SC2016,SC2034
 
 load ../support
 
@@ -71,6 +72,24 @@ make_bundle() {
 	END
 }
 
+# A mirror at $MIRROR with one package of one file, which belongs to 7:9.
+make_mirror() {
+	local mirror=/run/mirror package=/run/mirror/package
+	MIRROR="deb [trusted=yes] copy:$mirror ./"
+	mkdir -p "$package/DEBIAN" "$package/srv"
+	printf '%s\n' 'Package: tiny' 'Version: 1' 'Architecture: all' 'Description: a file' \
+		'Maintainer: nobody <nobody@example.org>' >"$package/DEBIAN/control"
+	echo tiny >"$package/srv/tiny"
+	chown 7:9 "$package/srv/tiny"
+	dpkg-deb --build "$package" "$mirror/tiny.deb"
+	{
+		cat "$package/DEBIAN/control"
+		echo "Filename: ./tiny.deb"
+		echo "Size: $(stat -c %s "$mirror/tiny.deb")"
+		echo "SHA256: $(sha256sum "$mirror/tiny.deb" | cut -d ' ' -f 1)"
+	} >"$mirror/Packages"
+}
+
 setup_file() {
 	[ "$EUID" -eq 0 ] || return 0
 	cover_system_programs
@@ -87,20 +106,23 @@ setup() {
 	cd /
 }
 
+# podman and buildah leave a process that keeps the namespace: the next call would only join it, and
+# strace wait for it.
+AND_END_PAUSE='
+	"$@"
+	status=$?
+	file=$XDG_RUNTIME_DIR/libpod/tmp/pause.pid
+	[ ! -e "$file" ] || { kill -KILL "$(cat "$file")" && rm "$file"; }
+	exit "$status"'
+
 # prepare: what a client of alice's needs, into CLIENT; none of our programs was accessed so far.
 # podman's storage must not depend on what this machine's kernel and tools offer. A client that waits
 # for ever shall not take the whole file with it.
 prepare() {
-	CLIENT=(timeout 60 env PATH="$HELPERS:${IDMAP%/*}:$PATH" STORAGE_DRIVER=vfs)
+	CLIENT=(timeout 60 env PATH="$HELPERS:${IDMAP%/*}:$PATH" STORAGE_DRIVER=vfs
+		sh -c "$AND_END_PAUSE" sh)
 	touch -a -d @0 "$HELPERS"/new[ug]idmap "${IDMAP%/*}"/{idmap,getsubids}
 	: >"$COVERED_LOG"
-}
-
-# podman and buildah leave a process that keeps the namespace: the next call would only join it.
-end_pause() {
-	local file=/run/user/1001/libpod/tmp/pause.pid
-	[ ! -e "$file" ] || kill -KILL "$(<"$file")" || true
-	rm -f "$file"
 }
 
 # client CMD [ARG]...: run CMD as alice; what it says is in $output and $stderr.
@@ -108,7 +130,6 @@ client() {
 	prepare
 	run --separate-stderr as alice "${CLIENT[@]}" "$@"
 	[ -z "$stderr" ] || echo "stderr: $stderr"
-	end_pause
 }
 
 # assert_maps EXTENT...: it went well and printed these, but for the kernel's padding.
@@ -145,10 +166,9 @@ assert_served() {
 traced() {
 	prepare
 	run --separate-stderr env HOME=/run/home/alice USER=alice XDG_RUNTIME_DIR=/run/user/1001 \
-		strace -f -q -u alice -s 300 -e trace=execve,write,writev -e signal=none -o "$TRACE" \
+		strace -f -q -u alice -s 300 -e trace=execve,write,writev,rt_sigprocmask -e signal=none -o "$TRACE" \
 		"${CLIENT[@]}" "$@"
 	[ -z "$stderr" ] || echo "stderr: $stderr"
-	end_pause
 	CALLS=$(awk -v helpers="execve(\"$HELPERS/new" '
 		index($0, helpers) && !/ = -1 / {
 			order[++calls] = $1

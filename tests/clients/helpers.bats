@@ -120,31 +120,13 @@ load clients
 	ours check
 }
 
-# A mirror with one package of one file, which belongs to 7:9.
-make_mirror() {
-	local package=$1/package
-	mkdir -p "$package/DEBIAN" "$package/srv"
-	printf '%s\n' 'Package: tiny' 'Version: 1' 'Architecture: all' 'Description: a file' \
-		'Maintainer: nobody <nobody@example.org>' >"$package/DEBIAN/control"
-	echo tiny >"$package/srv/tiny"
-	chown 7:9 "$package/srv/tiny"
-	dpkg-deb --build "$package" "$1/tiny.deb"
-	{
-		cat "$package/DEBIAN/control"
-		echo "Filename: ./tiny.deb"
-		echo "Size: $(stat -c %s "$1/tiny.deb")"
-		echo "SHA256: $(sha256sum "$1/tiny.deb" | cut -d ' ' -f 1)"
-	} >"$1/Packages"
-}
-
 # The hook's folder is the new tree, which ends in the tarball.
 @test "mmdebstrap --mode=unshare makes a tree by our helpers, its files' owners included" {
-	local mirror=/run/mirror
-	make_mirror "$mirror"
+	make_mirror
 	check() {
 		client mmdebstrap --quiet --mode=unshare --variant=extract --include=tiny \
 			--setup-hook="${READ_MAPS[*]} >\"\$1/maps\"" '' "$TMPDIR/tree.tar" \
-			"deb [trusted=yes] copy:$mirror ./"
+			"$MIRROR"
 		assert_helpers_ran
 		run tar --extract --to-stdout --file "$TMPDIR/tree.tar" ./maps
 		assert_maps "${MAPS_WITHOUT[@]}"
