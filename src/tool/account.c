@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "account.h"
 
+#include "../trusted/nss.h"
 #include "../trusted/textfile.h"
 
 #include <errno.h>
@@ -71,17 +72,19 @@ int grants_load(const struct account *account, enum id_kind kind,
 		struct grants *ret_grants)
 {
 	const struct subid_owner owner = {.name = account->name, .uid = account->uid};
-	struct grants grants = {.path = id_words[kind].grants};
-	struct textfile file;
+	struct grants grants = {0};
+	struct textfile file = {"", 0};
 	struct subid_reader reader;
 	struct subid_line line;
-	int r = textfile_map(grants.path, O_NOFOLLOW, &file);
+	int r = source_open(kind, account->name, &grants.source, &file);
 
-	if (r != 0)
+	ret_grants->source = grants.source;
+	if (r != 0 && r != NSS_E_USER)
 		return r;
 	reader = (struct subid_reader){.at = file.text, .end = file.text + file.len};
-	while (r == 0 && subid_next(&reader, &owner, &line))
-		r = grants_add(&grants, &line, reader.line);
+	for (r = 0; r == 0 && subid_next(&reader, &owner, &line);)
+		r = grants_add(&grants, &line,
+			       grants.source.part == SOURCE_FILE ? reader.line : 0);
 	if (grants.n == 0)
 		grants.void_line = grants_find_void(file.text, file.len, &owner);
 	textfile_unmap(&file);
@@ -92,14 +95,6 @@ int grants_load(const struct account *account, enum id_kind kind,
 	idset_seal(&grants.set);
 	*ret_grants = grants;
 	return 0;
-}
-
-const char *grants_reason(int error)
-{
-	if (error == -EACCES)
-		return "Permission denied: as root: chmod 644 it; as it is, only helpers "
-		       "that are setuid root can read it";
-	return textfile_reason(error);
 }
 
 static bool is_blank(char c)

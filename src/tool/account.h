@@ -2,14 +2,15 @@
 #pragma once
 
 /*
- * account: a login and what subuid and subgid grant it, with the line each range came from.
+ * account: a login and what it is granted, with the line each range came from.
  *
  * The helpers need only a set; a person wants to see file and line, and a layout stacks the
- * ranges in file order, so the tool keeps them as they stand.
+ * ranges in their order there, so the tool keeps them as they stand.
  */
 
 #include "../trusted/idset.h"
 #include "../trusted/subid.h"
+#include "source.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -31,32 +32,30 @@ void account_clear(struct account *account);
 
 struct grant_line {
 	struct range range;
-	size_t line; /* in the file, from 1 */
+	size_t line; /* in the file, from 1; 0: it is a directory service's */
 };
 
 /* A line that names an owner but grants nothing. */
 struct void_line {
-	size_t line;        /* in the file, from 1; 0: there is none */
+	size_t line;        /* from 1; 0: there is none */
 	const char *reason; /* "COUNT is no plain number"; static */
 };
 
 /* One kind's grants of one account. */
 struct grants {
-	const char *path;         /* the file that was read */
-	struct grant_line *lines; /* owned, in file order */
+	struct source source;
+	struct grant_line *lines; /* owned, in the order of the source */
 	size_t n;
 	struct idset set;           /* the same IDs as a set, sealed */
 	struct void_line void_line; /* if N is 0 */
 };
 
-/* Returns 0, a TEXTFILE_E_* (grants_reason() words both), or -errno. */
+/* Returns as source_open() does; then only RET_GRANTS->source is set, for source_explain(). A
+ * service that knows no such user is no error: it grants him nothing. */
 int grants_load(const struct account *account, enum id_kind kind,
 		struct grants *ret_grants);
 
 void grants_clear(struct grants *grants);
-
-/* The reason why a file of grants can't be read, as the end of a sentence, with what would work. */
-const char *grants_reason(int error);
 
 /* The first line of TEXT whose owner, blanks aside, is OWNER, and which grants him nothing. */
 struct void_line grants_find_void(const char *text, size_t len,

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "audit.h"
 
-#include "../trusted/setting.h"
+#include "../trusted/nss.h"
 #include "../trusted/subid.h"
-#include "../trusted/textfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +23,7 @@ struct owner {
 	uid_t uid;
 	gid_t gid;  /* primary group, ID_NONE: no account */
 	char *name; /* owned; NULL: no account */
+	bool asks;  /* has a namespace that is compared with the grants */
 	struct idset granted;
 };
 
@@ -71,6 +71,14 @@ static struct owner *find_uid(const struct work *work, uid_t uid)
 	return bsearch(&key, work->owners, work->n_owners, sizeof(key), compare_uids);
 }
 
+static void set_asks(const struct work *work, uid_t uid)
+{
+	struct owner *owner = find_uid(work, uid);
+
+	if (owner)
+		owner->asks = true;
+}
+
 static struct owner *find_name(const struct work *work, char *name)
 {
 	struct owner key = {.name = name}, *at = &key, **found;
@@ -78,6 +86,13 @@ static struct owner *find_name(const struct work *work, char *name)
 	found = bsearch(&at, work->by_name, work->n_names, sizeof(struct owner *),
 			compare_names);
 	return found ? *found : NULL;
+}
+
+/* Is it one that the grants are about? */
+static bool is_child(const struct namespaces *namespaces, uint32_t index)
+{
+	return namespaces->own != NAMESPACE_NONE &&
+	       namespaces->list[index].parent == namespaces->own;
 }
 
 /* Ask who OWNER is; an account that is unknown has no name. */
@@ -114,6 +129,9 @@ static int find_owners(struct work *work)
 			work->by_name[work->n_names++] = owner;
 	}
 	qsort(work->by_name, work->n_names, sizeof(struct owner *), compare_names);
+	for (uint32_t i = 0; i < n && r == 0; i++)
+		if (is_child(work->namespaces, i))
+			set_asks(work, work->namespaces->list[i].owner);
 	return r;
 }
 
@@ -155,37 +173,42 @@ static int read_lines(struct work *work, const struct textfile *file)
 	return r;
 }
 
-/* A file that is not there grants nothing. */
+/* What the source has for OWNER. Neither a file that is not there nor a service that knows no such
+ * user grants anything. */
+static int read_owner(struct work *work, struct audit *audit, const struct owner *owner)
+{
+	char number[sizeof("4294967295")];
+	struct textfile file = {"", 0};
+	int r;
+
+	snprintf(number, sizeof(number), "%u", owner->uid);
+	r = source_open(work->kind, owner->name ? owner->name : number,
+			&audit->sources[work->kind], &file);
+	if (r == -ENOENT || r == NSS_E_USER)
+		return 0;
+	audit->unread[work->kind] = r;
+	r = r == 0 ? read_lines(work, &file) : 0;
+	textfile_unmap(&file);
+	return r;
+}
+
+/* A file is read once, a service asked once for each owner that matters. */
 static int read_grants(struct work *work, struct audit *audit)
 {
-	struct textfile file;
-	int r = textfile_map(id_words[work->kind].grants, O_NOFOLLOW, &file);
+	enum id_kind kind = work->kind;
+	int r = 0;
 
 	idset_clear(&work->granted);
 	for (size_t i = 0; i < work->n_owners; i++)
 		idset_clear(&work->owners[i].granted);
-	if (r == -ENOENT)
-		return 0;
-	audit->unread[work->kind] = r;
-	if (r != 0)
-		return 0;
-	r = read_lines(work, &file);
-	textfile_unmap(&file);
+	for (size_t i = 0; i < work->n_owners && r == 0; i++)
+		if (work->owners[i].asks && audit->unread[kind] == 0 &&
+		    audit->sources[kind].part != SOURCE_FILE)
+			r = read_owner(work, audit, &work->owners[i]);
 	idset_seal(&work->granted);
 	for (size_t i = 0; i < work->n_owners; i++)
 		idset_seal(&work->owners[i].granted);
 	return r;
-}
-
-static void read_service(struct audit *audit)
-{
-	struct textfile file;
-
-	if (textfile_map("/etc/nsswitch.conf", 0, &file) != 0)
-		return;
-	if (!setting_subid_service(file.text, file.len, audit->service))
-		audit->service[0] = '\0';
-	textfile_unmap(&file);
 }
 
 /* Accounts */
@@ -457,13 +480,10 @@ static int check_child(struct audit *audit, const struct work *work, uint32_t in
 static int check_grants(struct audit *audit, struct work *work)
 {
 	const struct namespaces *namespaces = work->namespaces;
-	int r = audit->service[0] ? 0 : read_grants(work, audit);
+	int r = read_grants(work, audit);
 
-	if (audit->service[0] || audit->unread[work->kind] != 0)
-		return r;
 	for (uint32_t i = 0; i < namespaces->n && r == 0; i++)
-		if (namespaces->own != NAMESPACE_NONE &&
-		    namespaces->list[i].parent == namespaces->own)
+		if (is_child(namespaces, i) && audit->unread[work->kind] == 0)
 			r = check_child(audit, work, i);
 	return r;
 }
@@ -488,7 +508,6 @@ int audit_run(const struct namespaces *namespaces, const bool kinds[ID_KINDS],
 	struct audit audit = {0};
 	int r = find_owners(&work);
 
-	read_service(&audit);
 	for (enum id_kind kind = ID_UID; kind <= ID_GID && r == 0; kind++) {
 		if (!kinds[kind])
 			continue;

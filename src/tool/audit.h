@@ -9,11 +9,13 @@
  * that is the namespace owner's own ID alone is his by right, and never a finding.
  *
  * Siblings are compared at all depths; grants and accounts only concern the children of the own
- * namespace, the one whose IDs /etc speaks of: what lies deeper is within them.
+ * namespace, the one whose IDs /etc speaks of: what lies deeper is within them. A directory service
+ * lists no grants but those of a user: there, somebody's are those of an owner of such a child.
  */
 
 #include "namespaces.h"
 #include "overlap.h"
+#include "source.h"
 
 enum audit_rule {
 	AUDIT_OVERLAP, /* FIRST and SECOND, siblings, share the range */
@@ -38,9 +40,9 @@ struct audit {
 		*list; /* owned; by kind, then those of the sweep, then the grants */
 	size_t n;
 	size_t room;
-	char service[64]; /* that has the grants instead of the files; "" if none */
+	struct source sources[ID_KINDS]; /* of the grants */
 	int unread
-		[ID_KINDS]; /* why the file could not be read (textfile_reason()); 0: it was */
+		[ID_KINDS]; /* why they could not be read (source_explain()); 0: they were */
 };
 
 /* Returns 0 or -ENOMEM. */

@@ -321,7 +321,7 @@ static int add_gaps(const struct lint *lint, struct table *table)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < lint->n_files; i++) {
+	for (size_t i = 0; i < lint->n_given; i++) {
 		struct range gap = {0};
 
 		while (r == 0 && lint_next_gap(lint, &lint->files[i], &gap))
@@ -332,7 +332,7 @@ static int add_gaps(const struct lint *lint, struct table *table)
 
 static void print_users(const struct lint *lint)
 {
-	for (size_t i = 0; i < lint->n_files; i++) {
+	for (size_t i = 0; i < lint->n_given; i++) {
 		const struct lint_file *file = &lint->files[i];
 		const struct lint_useradd *useradd = &lint->useradd[file->kind];
 		struct range gap = {0};

@@ -3,6 +3,7 @@
 
 #include "../trusted/autoclose.h"
 #include "../trusted/live.h"
+#include "cmd-absent.h"
 #include "dialect.h"
 #include "input.h"
 #include "message.h"
@@ -302,7 +303,8 @@ static int add_extent(const struct dump *dump, enum id_kind kind,
 		      const struct planned *planned, struct table *table)
 {
 	const struct extent *extent = &planned->extent;
-	char *source = plan_source(kind, &planned->origin);
+	char *source = plan_source(kind, &planned->origin,
+				   dump->answer.grants[kind].source.name);
 	int r = source ? table_row(table) : -ENOMEM;
 
 	if (r == 0)
@@ -462,5 +464,6 @@ int cmd_dump(int argc, char **argv)
 		r = request_plan(&dump.request, false, &dump.answer, &message);
 	if (r != 0)
 		return command_fail(COMMAND_FAILED, message);
+	absent_say_answer(&dump.answer);
 	return dump.format ? print_form(&dump) : print_table(&dump);
 }

@@ -3,6 +3,7 @@
 
 #include "../trusted/live.h"
 #include "../trusted/procmap.h"
+#include "cmd-absent.h"
 #include "idword.h"
 #include "message.h"
 #include "request.h"
@@ -347,6 +348,8 @@ static int plan(struct exec *exec)
 	char *message = NULL;
 	int r = request_plan(&exec->request, with_grants, &exec->answer, &message);
 
+	if (r == 0)
+		absent_say_answer(&exec->answer);
 	if (r == 0)
 		r = choose_ids(exec, &message);
 	return r == 0 ? COMMAND_DONE : command_fail(COMMAND_FAILED, message);

@@ -4,6 +4,7 @@
 #include "../trusted/autoclose.h"
 #include "../trusted/live.h"
 #include "algebra.h"
+#include "cmd-absent.h"
 #include "idstream.h"
 #include "idword.h"
 #include "index.h"
@@ -308,6 +309,7 @@ static int plan_layout_of(const struct lookup *lookup, struct idmap *ret_map,
 	r = request_plan(&request, false, &answer, ret_message);
 	if (r == 0)
 		*ret_map = answer.maps[lookup->kind];
+	absent_say_answer(&answer);
 	answer_clear(&answer);
 	return r;
 }

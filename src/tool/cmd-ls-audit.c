@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd-ls-parts.h"
 
-#include "../trusted/textfile.h"
+#include "cmd-absent.h"
 #include "command.h"
 #include "message.h"
 
@@ -116,21 +116,16 @@ static int fill_findings(struct ls *ls)
 static int audit_status(const struct ls *ls)
 {
 	int status = ls->audit.n > 0 ? COMMAND_FAILED : COMMAND_DONE;
-	char *message;
+	char *message, *why;
 
-	if (ls->audit.service[0]) {
-		message_fail(&message,
-			     "maps were not compared with the grants, which are in the "
-			     "service \"%s\" (/etc/nsswitch.conf, subid:)",
-			     ls->audit.service);
-		command_fail(status, message);
-	}
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++) {
+		absent_say(&ls->audit.sources[kind]);
 		if (ls->audit.unread[kind] == 0)
 			continue;
-		message_fail(&message, "maps were not compared with %s: %s",
-			     id_words[kind].grants,
-			     textfile_reason(ls->audit.unread[kind]));
+		why = source_explain(&ls->audit.sources[kind], ls->audit.unread[kind]);
+		message_fail(&message, "%ss were not compared with the grants: %s",
+			     id_words[kind].map, why ? why : "");
+		free(why);
 		status = command_fail(COMMAND_FAILED, message);
 	}
 	return status;

@@ -3,6 +3,7 @@
 
 #include "../trusted/autoclose.h"
 #include "../trusted/live.h"
+#include "cmd-absent.h"
 #include "message.h"
 #include "process.h"
 #include "request.h"
@@ -112,6 +113,7 @@ int cmd_verify(int argc, char **argv)
 		return command_fail(status, message);
 	if (request_plan(&verify.request, false, &verify.answer, &message) != 0)
 		return command_fail(COMMAND_FAILED, message);
+	absent_say_answer(&verify.answer);
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
 		if (verify.request.kinds[kind] &&
 		    verify_kind(&verify, dir, kind) != COMMAND_DONE)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "command.h"
 
-#include "../trusted/setting.h"
+#include "../trusted/nss.h"
 #include "../trusted/subid.h"
-#include "../trusted/textfile.h"
+#include "cmd-absent.h"
 #include "cmd-missed.h"
 #include "idstream.h"
 #include "idword.h"
@@ -13,7 +13,6 @@
 #include "table.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <grp.h>
 #include <pwd.h>
@@ -23,7 +22,6 @@
 #include <unistd.h>
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-#define NSSWITCH          "/etc/nsswitch.conf"
 
 static const char usage[] =
 	"Usage: idmap who [OPTION]... ID...|-\n"
@@ -66,12 +64,19 @@ struct who {
 	size_t n, room;
 	bool from_stdin;
 	struct namespaces namespaces;
+	struct asked {
+		struct source source; /* of TEXT: a file is read once */
+		struct textfile text;
+		bool silent; /* it is a service that can't say whose an ID is */
+	} asked[ID_KINDS];
 };
 
 static void who_clear(struct who *who)
 {
 	table_clear(&who->table);
 	namespaces_clear(&who->namespaces);
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
+		textfile_unmap(&who->asked[kind].text);
 	free(who->questions);
 }
 
@@ -118,53 +123,99 @@ static uint32_t find_inner(const struct account *account, enum id_kind kind,
 	return inner;
 }
 
-/* The accounts that OWNER means. A number is a login name of digits, a UID, or each for another
- * account, and both may use the line then. Returns how many. */
-static size_t find_accounts(const char *owner, struct account ret_accounts[2])
+/* The account whose UID is OWNER. Returns whether there is one. */
+static bool find_uid(const char *owner, struct account *ret_account)
 {
 	const struct passwd *entry;
+	uint32_t uid;
+
+	if (id_parse(owner, strlen(owner), &uid) != 0)
+		return false;
+	entry = getpwuid(uid);
+	if (!entry)
+		return false;
+	*ret_account =
+		(struct account){strdup(entry->pw_name), entry->pw_uid, entry->pw_gid};
+	return ret_account->name;
+}
+
+/* The accounts that OWNER means in a file. A number is a login name of digits, a UID, or each for
+ * another account, and both may use the line then. Returns how many. */
+static size_t find_accounts(const char *owner, struct account ret_accounts[2])
+{
 	uint32_t uid;
 
 	if (account_find(owner, &ret_accounts[0]) != 0)
 		return 0;
 	if (id_parse(owner, strlen(owner), &uid) != 0 || ret_accounts[0].uid == uid)
 		return 1;
-	entry = getpwuid(uid);
-	if (!entry)
-		return 1;
-	ret_accounts[1] =
-		(struct account){strdup(entry->pw_name), entry->pw_uid, entry->pw_gid};
-	return ret_accounts[1].name ? 2 : 1;
+	return find_uid(owner, &ret_accounts[1]) ? 2 : 1;
 }
 
 static int add_owner(struct who *who, enum id_kind kind, size_t i, const char *owner,
 		     size_t line)
 {
+	const struct source *source = &who->asked[kind].source;
 	struct account accounts[2] = {0};
-	size_t n = find_accounts(owner, accounts);
-	const char *file = id_words[kind].grants;
-	int r = n == 0 ? add_row(who, kind, i, owner, ID_NONE, file, line) : 0;
+	size_t n = source->part == SOURCE_SERVICE ? find_uid(owner, accounts)
+						  : find_accounts(owner, accounts);
+	const char *name = source->name;
+	int r = n == 0 ? add_row(who, kind, i, owner, ID_NONE, name, line) : 0;
 
 	for (size_t k = 0; k < n; k++) {
 		uint32_t inner = find_inner(&accounts[k], kind, who->questions[i].id);
 
 		if (r == 0)
-			r = add_row(who, kind, i, accounts[k].name, inner, file, line);
+			r = add_row(who, kind, i, accounts[k].name, inner, name, line);
 		account_clear(&accounts[k]);
 	}
 	return r;
 }
 
-/* All lines of FILE that grant ID number I. */
-static int ask_grants(struct who *who, enum id_kind kind, size_t i,
-		      const struct textfile *file)
+/* A service that knows ranges by user alone (SSSD does not go the other way round). */
+static void say_silent(struct asked *asked, int error)
 {
-	const char *end = file->text + file->len;
+	char *why = source_explain(&asked->source, error), *message;
+
+	message_fail(&message, "%s does not say whose an ID is: %s", asked->source.name,
+		     why ? why : "");
+	free(why);
+	command_fail(COMMAND_FAILED, message);
+	asked->silent = true;
+}
+
+/* Have the text about ID. A file that is not there grants nothing. */
+static int read_grants(struct asked *asked, enum id_kind kind, uint32_t id,
+		       char **ret_message)
+{
+	int r;
+
+	if (asked->source.part == SOURCE_FILE || asked->silent)
+		return 0;
+	textfile_unmap(&asked->text);
+	r = source_open_id(kind, id, &asked->source, &asked->text);
+	absent_say(&asked->source);
+	if (r == 0 || r == -ENOENT || r == NSS_E_USER)
+		return 0;
+	if (asked->source.part == SOURCE_SERVICE) {
+		say_silent(asked, r);
+		return 0;
+	}
+	*ret_message = source_explain(&asked->source, r);
+	return -1;
+}
+
+/* All lines that grant ID number I. */
+static int ask_grants(struct who *who, enum id_kind kind, size_t i, char **ret_message)
+{
+	struct asked *asked = &who->asked[kind];
+	int r = read_grants(asked, kind, who->questions[i].id, ret_message);
+	const char *end = asked->text.text + asked->text.len;
+	bool has_lines = asked->source.part == SOURCE_FILE;
 	char owner[SUBID_LINE];
 	size_t number = 1;
-	int r = 0;
 
-	for (const char *at = file->text; at < end && r == 0; number++) {
+	for (const char *at = asked->text.text; at < end && r == 0; number++) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		const char *stop = newline ? newline : end;
 		struct subid_line line;
@@ -173,7 +224,7 @@ static int ask_grants(struct who *who, enum id_kind kind, size_t i,
 		    who->questions[i].id - line.start < line.count) {
 			snprintf(owner, sizeof(owner), "%.*s", (int)line.owner_len,
 				 line.owner);
-			r = add_owner(who, kind, i, owner, number);
+			r = add_owner(who, kind, i, owner, has_lines ? number : 0);
 		}
 		at = newline ? newline + 1 : end;
 	}
@@ -230,62 +281,22 @@ static int ask_live(struct who *who, enum id_kind kind, size_t i)
 	return r;
 }
 
-/* The files count only where no directory service has the grants. */
-static int check_service(char **ret_message)
-{
-	struct textfile file;
-	char service[64];
-	int r = 0;
-
-	if (textfile_map(NSSWITCH, 0, &file) != 0)
-		return 0;
-	if (setting_subid_service(file.text, file.len, service))
-		r = message_fail(ret_message,
-				 NSSWITCH " has the grants in the service '%s' (its line "
-					  "subid:), which can't be asked here",
-				 service);
-	textfile_unmap(&file);
-	return r;
-}
-
-/* A file that is not there grants nothing. */
-static int open_grants(const struct who *who, enum id_kind kind,
-		       struct textfile *ret_file, char **ret_message)
-{
-	int r = who->kinds[kind]
-			? textfile_map(id_words[kind].grants, O_NOFOLLOW, ret_file)
-			: 0;
-
-	if (r == 0 || r == -ENOENT)
-		return 0;
-	return message_fail(ret_message, "%s: %s", id_words[kind].grants,
-			    grants_reason(r));
-}
-
 static int ask(struct who *who, char **ret_message)
 {
-	struct textfile files[ID_KINDS] = {{"", 0}, {"", 0}};
-	int r = check_service(ret_message);
+	int r = namespaces_walk(&who->namespaces);
 
 	if (r != 0)
-		return r;
-	r = namespaces_walk(&who->namespaces);
-	if (r != 0)
 		return message_fail(ret_message, "/proc: %s", strerror(-r));
-	for (enum id_kind kind = ID_UID; kind <= ID_GID && r == 0; kind++)
-		r = open_grants(who, kind, &files[kind], ret_message);
 	for (size_t i = 0; i < who->n && r == 0; i++)
 		for (enum id_kind kind = ID_UID; kind <= ID_GID && r == 0; kind++) {
 			if (!who->kinds[kind])
 				continue;
-			r = ask_grants(who, kind, i, &files[kind]);
+			r = ask_grants(who, kind, i, ret_message);
 			if (r == 0)
 				r = ask_accounts(who, kind, i);
 			if (r == 0)
 				r = ask_live(who, kind, i);
 		}
-	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
-		textfile_unmap(&files[kind]);
 	return r;
 }
 
@@ -295,13 +306,15 @@ static int check_found(const struct who *who)
 	const char *what = who->kinds[ID_UID] && who->kinds[ID_GID] ? "user or group"
 			   : who->kinds[ID_UID]                     ? "user"
 								    : "group";
-	int status = COMMAND_DONE;
+	bool silent = who->asked[ID_UID].silent || who->asked[ID_GID].silent;
+	int status = silent ? COMMAND_FAILED : COMMAND_DONE;
 	char *message;
 
 	for (size_t i = 0; i < who->n; i++) {
 		if (who->questions[i].answered)
 			continue;
-		message_fail(&message, "nobody may use %u as a %s ID",
+		message_fail(&message, "%s may use %u as a %s ID",
+			     silent ? "nobody that is known" : "nobody",
 			     who->questions[i].id, what);
 		status = command_fail(COMMAND_FAILED, message);
 	}

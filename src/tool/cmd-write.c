@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include "../trusted/autoclose.h"
+#include "cmd-absent.h"
 #include "message.h"
 #include "process.h"
 #include "request.h"
@@ -101,6 +102,8 @@ int cmd_write(int argc, char **argv)
 	if (status != COMMAND_DONE)
 		return command_fail(status, message);
 	r = request_plan(request, writer_needs_grants(request->kinds), answer, &message);
+	if (r == 0)
+		absent_say_answer(answer);
 	if (r == 0)
 		r = writer_write(dir, answer->maps, writer_choose(dir, answer->maps),
 				 write.verbose ? trace : NULL, &message);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "../trusted/nss.h"
 #include "../trusted/setting.h"
-#include "../trusted/textfile.h"
 #include "doctor-parts.h"
 #include "noentry.h"
 #include "plan-parts.h"
@@ -66,28 +66,113 @@ static void account(struct examination *e)
 	free(name);
 }
 
-/* The source of the grants. Returns false if the files don't count. */
+/* The source of the grants. Returns false if it is unknown. */
 static bool source(struct examination *e)
 {
-	struct textfile file = {"", 0};
-	char service[64];
-	int r = textfile_map(NSSWITCH, 0, &file);
-	bool other = false;
+	const struct source *source = &e->grants[ID_UID].source;
 
-	if (r != 0 && r != -ENOENT) {
+	if (source->part == SOURCE_SWITCH) {
 		doctor_say(e, doctor_blocks(e), "nsswitch", NSSWITCH, "%s",
-			   textfile_reason(r));
+			   textfile_reason(e->grants_error[ID_UID]));
 		doctor_fix(e, "as root: chmod u=rw,go=r " NSSWITCH);
 		return false;
 	}
-	other = setting_subid_service(file.text, file.len, service);
-	textfile_unmap(&file);
-	doctor_say(e, other ? doctor_blocks(e) : DOCTOR_OK, "nsswitch", NSSWITCH,
-		   "subid: %s%s", other ? service : "files",
-		   other ? ", which can't be asked here" : "");
-	if (other)
-		doctor_fix(e, "as root: sed -i '/^subid:/Id' " NSSWITCH);
-	return !other;
+	if (source_is_absent(source)) {
+		doctor_say(e, DOCTOR_WARNING, "nsswitch", NSSWITCH,
+			   "subid: %s, but there is no libsubid_%s.so: the files count",
+			   source->service, source->service);
+		doctor_fix(e,
+			   "install the package that has libsubid_%s.so (of SSSD: "
+			   "sssd-common in Debian, sssd-client in Fedora); or, if the "
+			   "files shall count, as root: sed -i '/^subid:/Id' " NSSWITCH,
+			   source->service);
+		return true;
+	}
+	doctor_say(e, DOCTOR_OK, "nsswitch", NSSWITCH, "subid: %s%s",
+		   source->service[0] ? source->service : "files",
+		   source->service[0] ? ", which is asked in the place of the files"
+				      : "");
+	return true;
+}
+
+/* What is granted, by file or service. Returns how many IDs. */
+static uint64_t say_total(struct examination *e, enum id_kind kind)
+{
+	const struct grants *grants = &e->grants[kind];
+	const struct grant_line *first = &grants->lines[0];
+	char line[48] = "";
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < grants->set.n; i++)
+		total += grants->set.ranges[i].count;
+	if (first->line > 0)
+		snprintf(line, sizeof(line), ", from line %zu on", first->line);
+	doctor_say(e, total < GRANT_USUAL ? DOCTOR_WARNING : DOCTOR_OK,
+		   id_words[kind].grants + strlen("/etc/"), grants->source.name,
+		   "%ju IDs%s: %u..%u%s%s", (uintmax_t)total, line, first->range.start,
+		   last(first->range), grants->n > 1 ? " and more" : "",
+		   total < GRANT_USUAL ? "; images use up to 65536" : "");
+	return total;
+}
+
+/* The service */
+
+static const char *service_fix(int error)
+{
+	switch (error) {
+	case NSS_E_LOAD:
+		return "see what is missing with ldd, or in the limits of the caller: "
+		       "ulimit -n (64 at least) and ulimit -v (unlimited)";
+	case NSS_E_CONNECTION:
+		return "start the daemon that it asks (SSSD: systemctl start sssd), and "
+		       "see that its directory can be reached";
+	case NSS_E_ANSWER:
+		return "see the log of the service (SSSD: /var/log/sssd)";
+	case NSS_E_JAIL:
+		return "a service can be asked from Linux 5.9 on";
+	case NSS_E_SECONDS:
+		return "see that its directory can be reached, and fast";
+	case NSS_E_TEXT:
+		return "have fewer ranges granted: a map holds 340 extents";
+	case NSS_E_DIED:
+		return "tell those who made it";
+	default:
+		return "end other processes of the caller";
+	}
+}
+
+/* What noentry_explain() says of a service. */
+static void no_range(struct examination *e, const struct grants *grants, const char *name)
+{
+	if (grants->void_line.line > 0)
+		doctor_say(e, doctor_blocks(e), name, grants->source.name,
+			   "range %zu of %s grants nothing: %s", grants->void_line.line,
+			   e->account.name, grants->void_line.reason);
+	else
+		doctor_say(e, doctor_blocks(e), name, grants->source.name,
+			   "%s has no range there, or is not known", e->account.name);
+	doctor_fix(e, NOENTRY_SERVICE);
+}
+
+/* Returns true if there is something to make a layout of. */
+static bool service_of(struct examination *e, enum id_kind kind)
+{
+	const struct grants *grants = &e->grants[kind];
+	const char *name = id_words[kind].grants + strlen("/etc/");
+	int error = e->grants_error[kind];
+	char *why = error != 0 ? source_explain(&grants->source, error) : NULL;
+
+	if (error != 0) {
+		doctor_say(e, doctor_blocks(e), name, grants->source.name, "%s",
+			   why ? why : "");
+		doctor_fix(e, "%s", service_fix(error));
+	} else if (grants->n == 0) {
+		no_range(e, grants, name);
+	} else {
+		say_total(e, kind);
+	}
+	free(why);
+	return grants->n > 0;
 }
 
 /* The files */
@@ -146,31 +231,31 @@ static void no_entry(struct examination *e, enum id_kind kind, const char *login
 static bool file_of(struct examination *e, enum id_kind kind)
 {
 	const struct grants *grants = &e->grants[kind];
-	const char *file = id_words[kind].grants, *name = file + strlen("/etc/");
 	char *login = doctor_quote(e->account.name);
 	uint32_t start = grants_free_start(kind);
-	uint64_t total = 0;
 
-	for (size_t i = 0; i < grants->set.n; i++)
-		total += grants->set.ranges[i].count;
-	if (e->grants_error[kind] != 0 && e->grants_error[kind] != -ENOENT) {
+	if (e->grants_error[kind] != 0 && e->grants_error[kind] != -ENOENT)
 		unreadable(e, kind);
-	} else if (total == 0) {
+	else if (grants->n == 0)
 		no_entry(e, kind, login ? login : "");
-	} else {
-		doctor_say(e, total < GRANT_USUAL ? DOCTOR_WARNING : DOCTOR_OK, name,
-			   file, "%ju IDs, from line %zu on: %u..%u%s%s",
-			   (uintmax_t)total, grants->lines[0].line,
-			   grants->lines[0].range.start, last(grants->lines[0].range),
-			   grants->n > 1 ? " and more" : "",
-			   total < GRANT_USUAL ? "; images use up to 65536" : "");
-		if (total < GRANT_USUAL)
-			doctor_fix(e, "as root: usermod --add-sub%ss %u-%u %s",
-				   id_words[kind].word, start, start + GRANT_USUAL - 1,
-				   login ? login : "");
-	}
+	else if (say_total(e, kind) < GRANT_USUAL)
+		doctor_fix(e, "as root: usermod --add-sub%ss %u-%u %s",
+			   id_words[kind].word, start, start + GRANT_USUAL - 1,
+			   login ? login : "");
 	free(login);
-	return total > 0;
+	return grants->n > 0;
+}
+
+static bool grants_of(struct examination *e, enum id_kind kind)
+{
+	switch (e->grants[kind].source.part) {
+	case SOURCE_SERVICE:
+		return service_of(e, kind);
+	case SOURCE_FILE:
+		return file_of(e, kind);
+	default:
+		return false; /* source() has said why */
+	}
 }
 
 /* The parent map */
@@ -260,7 +345,7 @@ static void fix_missing(struct examination *e, enum id_kind kind, size_t line)
 {
 	struct range instead = grantable(kind, &e->parents[kind]);
 
-	if (instead.count == 0)
+	if (instead.count == 0 || line == 0)
 		doctor_fix(e, "give this namespace a larger map");
 	else
 		doctor_fix(e,
@@ -356,7 +441,7 @@ void doctor_grants(struct examination *e)
 
 	account(e);
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
-		usable &= file_of(e, kind);
+		usable &= grants_of(e, kind);
 	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
 		usable &= parent_map(e, kind);
 	if (usable)

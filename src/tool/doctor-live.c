@@ -83,7 +83,8 @@ static bool has_grown(const struct examination *e, enum id_kind kind, int dir,
 {
 	struct stat st;
 
-	return e->planned && mapped(live) < mapped(&e->answer.maps[kind]) &&
+	return e->planned && e->grants[kind].source.part == SOURCE_FILE &&
+	       mapped(live) < mapped(&e->answer.maps[kind]) &&
 	       stat(id_words[kind].grants, &st) == 0 &&
 	       seconds(st.st_mtim) > start_of(dir);
 }
@@ -118,15 +119,15 @@ static enum verdict judge(const struct examination *e, enum id_kind kind, int di
 static void say_ungranted(struct examination *e, const char *pid, enum id_kind kind,
 			  struct range gap)
 {
+	const char *source = e->grants[kind].source.name;
 	char last[16] = "";
 
 	if (gap.count > 1)
 		snprintf(last, sizeof(last), "..%u", gap.start + gap.count - 1);
-	doctor_say(e, DOCTOR_WARNING, "live_map", id_words[kind].grants,
+	doctor_say(e, DOCTOR_WARNING, "live_map", source,
 		   "%s of process %s maps IDs that %s does not grant %s: %u%s (never "
-		   "granted, or the file was edited since)",
-		   id_words[kind].map, pid, id_words[kind].grants, e->account.name,
-		   gap.start, last);
+		   "granted, or changed since)",
+		   id_words[kind].map, pid, source, e->account.name, gap.start, last);
 }
 
 static void say_map(struct examination *e, const char *pid, enum id_kind kind, int dir,
@@ -134,7 +135,7 @@ static void say_map(struct examination *e, const char *pid, enum id_kind kind, i
 {
 	static const char *const words[] = {
 		[UNWRITTEN] = "not written",
-		[DEFAULT] = "the default layout, as the files grant it now",
+		[DEFAULT] = "the default layout, as it is granted now",
 		[GRANTED] = "not the default layout; all its outer IDs are granted",
 	};
 	struct range gap = {0};
@@ -154,7 +155,7 @@ static void say_map(struct examination *e, const char *pid, enum id_kind kind, i
 		return;
 	}
 	doctor_fix(e,
-		   "if it shall be as the file is: end the processes of that namespace "
+		   "if it shall be as it is granted: end the processes of that namespace "
 		   "and start them anew (podman: podman system migrate)");
 }
 

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * getsubids [-g] OWNER: the ranges that a subuid or subgid file grants, in the words of shadow's
- * program of that name, which rootless tools call: "0: alice 100000 65536".
+ * getsubids [-g] OWNER: the ranges that a subuid or subgid file grants, or the directory service in
+ * their place (source.h), in the words of shadow's program of that name, which rootless tools
+ * call: "0: alice 100000 65536".
  *
  * A line counts when its owner is OWNER byte by byte, or the UID of the login OWNER; an OWNER that
  * is a number is no other login's UID, so a caller who asks for both gets no line twice.
  */
 
-#include "../trusted/setting.h"
+#include "../trusted/nss.h"
 #include "../trusted/subid.h"
-#include "../trusted/textfile.h"
 #include "account.h"
 
 #include <bsd/vis.h>
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,17 +34,15 @@ static int print_usage(void)
 	return NO_RANGES;
 }
 
-/* True if nsswitch.conf has the helpers ask another service. */
-static bool asks_service(char service[64])
+/* Say ERROR of SOURCE. No byte of it may steer the terminal. */
+static void complain(const struct source *source, int error)
 {
-	struct textfile file;
-	bool asks;
+	char *message = source_explain(source, error), *safe = NULL;
 
-	if (textfile_map("/etc/nsswitch.conf", 0, &file) != 0)
-		return false;
-	asks = setting_subid_service(file.text, file.len, service);
-	textfile_unmap(&file);
-	return asks;
+	if (message && stravis(&safe, message, VIS_NOSLASH) >= 0)
+		warnx("%s", safe);
+	free(safe);
+	free(message);
 }
 
 static size_t print_ranges(const struct textfile *file, const struct subid_owner *owner)
@@ -77,11 +74,11 @@ static int find_owner(const char *name, struct subid_owner *ret_owner)
 
 static int list(const char *name, enum id_kind kind)
 {
-	const char *path = id_words[kind].grants;
-	char service[64], safe[4 * 64 + 1];
+	char safe[4 * 64 + 1];
 	struct subid_owner owner = {0};
 	struct void_line line = {0};
-	struct textfile file;
+	struct source source = {0};
+	struct textfile file = {"", 0};
 	bool found;
 	int r = find_owner(name, &owner);
 
@@ -90,15 +87,11 @@ static int list(const char *name, enum id_kind kind)
 		warnx("looking up the account %s: %s", safe, strerror(-r));
 		return NOT_LOOKED_UP;
 	}
-	if (asks_service(service)) {
-		warnx("/etc/nsswitch.conf says subid: %s, a service that can't be asked "
-		      "here",
-		      service);
-		return NOT_LOOKED_UP;
-	}
-	r = textfile_map(path, O_NOFOLLOW, &file);
-	if (r != 0) {
-		warnx("%s: %s", path, grants_reason(r));
+	r = source_open(kind, name, &source, &file);
+	if (source_is_absent(&source))
+		complain(&source, NSS_E_ABSENT);
+	if (r != 0 && r != NSS_E_USER) {
+		complain(&source, r);
 		return NOT_LOOKED_UP;
 	}
 	found = print_ranges(&file, &owner) > 0;
@@ -108,9 +101,9 @@ static int list(const char *name, enum id_kind kind)
 	if (found)
 		return FOUND;
 	if (line.line > 0)
-		warnx("%s:%zu names %s but grants nothing (%s): run idmap check", path,
-		      line.line, safe, line.reason);
-	warnx("%s has no ranges in %s", safe, path);
+		warnx("%s:%zu names %s but grants nothing (%s): run idmap check",
+		      source.name, line.line, safe, line.reason);
+	warnx("%s has no ranges in %s", safe, source.name);
 	return NO_RANGES;
 }
 

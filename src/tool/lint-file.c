@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "lint-parts.h"
 
-#include "../trusted/setting.h"
+#include "account.h"
 #include "input.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static void read_number(const struct textfile *file, const char *name, uint32_t 
 	}
 }
 
-static void read_useradd(struct lint *lint)
+void lint_read_settings(struct lint *lint)
 {
 	static const struct {
 		const char *min, *max, *count, *own_min, *own_max;
@@ -61,16 +61,51 @@ static void read_useradd(struct lint *lint)
 	textfile_unmap(&file);
 }
 
-void lint_read_settings(struct lint *lint)
+/* Is it one of the two that the helpers and useradd read? */
+static bool is_system_file(const struct lint_file *file)
 {
-	struct textfile file;
+	return strcmp(file->path, id_words[file->kind].grants) == 0;
+}
 
-	read_useradd(lint);
-	if (textfile_map("/etc/nsswitch.conf", 0, &file) != 0)
-		return;
-	if (!setting_subid_service(file.text, file.len, lint->service))
-		lint->service[0] = '\0';
-	textfile_unmap(&file);
+static int add_answer(struct lint *lint, enum id_kind kind, int error,
+		      const struct textfile *text)
+{
+	struct lint_file *new;
+	int r = lint_add_file(lint, lint->sources[kind].name);
+
+	if (r != 0)
+		return r;
+	new = &lint->files[lint->n_files - 1];
+	new->kind = kind;
+	new->is_answer = true;
+	new->error = error;
+	new->file = *text;
+	return 0;
+}
+
+/* Ask a service, where there is one, what it grants the caller; it can't list all. */
+int lint_read_sources(struct lint *lint)
+{
+	struct account account = {0};
+	int r = account_self(&account);
+
+	lint->n_given = lint->n_files;
+	for (size_t i = 0; i < lint->n_given && r == 0; i++) {
+		enum id_kind kind = lint->files[i].kind;
+		struct source *source = &lint->sources[kind];
+		struct textfile text = {"", 0};
+		int error;
+
+		if (!is_system_file(&lint->files[i]) || source->part != SOURCE_NONE)
+			continue;
+		error = source_open(kind, account.name, source, &text);
+		if (source->part == SOURCE_SERVICE)
+			r = add_answer(lint, kind, error, &text);
+		else
+			textfile_unmap(&text);
+	}
+	account_clear(&account);
+	return r;
 }
 
 /* The file as such */
@@ -84,6 +119,7 @@ static int note_file(struct lint *lint, size_t file, enum lint_rule rule, uint64
 /* What only counts for the two files that the helpers and useradd read. */
 static int check_system_file(struct lint *lint, size_t file)
 {
+	const struct source *source = &lint->sources[lint->files[file].kind];
 	struct stat st;
 	int r = 0;
 
@@ -93,8 +129,10 @@ static int check_system_file(struct lint *lint, size_t file)
 		r = note_file(lint, file, LINT_FILE_OWNER, st.st_uid);
 	if (r == 0 && st.st_gid != 0 && st.st_mode & S_IWGRP)
 		r = note_file(lint, file, LINT_GROUP_WRITABLE, st.st_gid);
-	if (r == 0 && lint->service[0])
+	if (r == 0 && source->part == SOURCE_SERVICE)
 		r = note_file(lint, file, LINT_NOT_ASKED, 0);
+	if (r == 0 && source_is_absent(source))
+		r = note_file(lint, file, LINT_PLUGIN_ABSENT, 0);
 	return r;
 }
 
@@ -134,8 +172,11 @@ static int map_file(struct lint_file *file)
 static int open_file(struct lint *lint, size_t file)
 {
 	struct lint_file *new = &lint->files[file];
-	int e = map_file(new), r = 0;
+	int e, r = 0;
 
+	if (new->is_answer)
+		return new->error == 0 ? 0 : note_file(lint, file, LINT_UNREADABLE, 0);
+	e = map_file(new);
 	if (e == -ELOOP) {
 		r = note_file(lint, file, LINT_SYMLINK, 0);
 		e = textfile_map(new->path, 0, &new->file);
@@ -146,7 +187,7 @@ static int open_file(struct lint *lint, size_t file)
 		r = note_file(lint, file,
 			      e == TEXTFILE_E_WRITABLE ? LINT_WRITABLE : LINT_UNREADABLE,
 			      (uint64_t)(int64_t)e);
-	if (r == 0 && strcmp(new->path, id_words[new->kind].grants) == 0)
+	if (r == 0 && is_system_file(new))
 		r = check_system_file(lint, file);
 	return r;
 }
@@ -258,7 +299,8 @@ void lint_fix(const struct lint *lint, FILE *out)
 		bool found = false, dropped = false;
 
 		number++;
-		while (next < lint->n && lint->findings[next].line <= number) {
+		while (next < lint->n && lint->findings[next].file == 0 &&
+		       lint->findings[next].line <= number) {
 			found |= lint->findings[next].line == number;
 			dropped |= lint->findings[next].line == number &&
 				   drops(&lint->findings[next]);

@@ -163,9 +163,10 @@ static int check_name(struct lint *lint, size_t file, const struct lint_entry *e
 
 /* Of the account, whatever it is called on its lines. */
 static int check_total(struct lint *lint, size_t file, const struct lint_owner *owner,
-		       bool pair)
+		       size_t partner)
 {
 	enum id_kind kind = lint->files[file].kind, other = kind == ID_UID;
+	uint64_t total = owner->seen[other] == partner + 1 ? owner->total[other] : 0;
 	const struct lint_entry *first = &lint->files[file].entries[owner->first[kind]];
 	struct lint_finding finding;
 	int r = 0;
@@ -177,18 +178,17 @@ static int check_total(struct lint *lint, size_t file, const struct lint_owner *
 		r = lint_note(lint, finding);
 	}
 	/* Of two totals the lesser is pointed at. */
-	if (r != 0 || !pair ||
-	    (owner->total[other] > 0 && owner->total[kind] >= owner->total[other]))
+	if (r != 0 || partner == file || (total > 0 && owner->total[kind] >= total))
 		return r;
-	if (owner->total[other] == 0)
+	if (total == 0)
 		return lint_note(lint, lint_at(lint, file, first, 0, LINT_ONE_FILE_ONLY));
 	finding = lint_at(lint, file, first, 2, LINT_COUNTS_DIFFER);
 	finding.value = owner->total[kind];
-	finding.other_value = owner->total[other];
+	finding.other_value = total;
 	return lint_note(lint, finding);
 }
 
-static int check_file_owners(struct lint *lint, size_t index, bool pair)
+static int check_file_owners(struct lint *lint, size_t index, size_t partner)
 {
 	const struct lint_file *file = &lint->files[index];
 	struct lint_owner *owners = lint->owners->list;
@@ -203,23 +203,32 @@ static int check_file_owners(struct lint *lint, size_t index, bool pair)
 		owner->named = (uint32_t)index + 1;
 		owner = &owners[owner->same];
 		if (r == 0 && owner->first[file->kind] == i)
-			r = check_total(lint, index, owner, pair);
+			r = check_total(lint, index, owner, partner);
+	}
+	return r;
+}
+
+/* One file of each kind belong together, and so do a service's answers. They are files FROM to
+ * END - 1. */
+static int check_group(struct lint *lint, size_t from, size_t end)
+{
+	bool pair =
+		end - from == 2 && lint->files[from].kind != lint->files[from + 1].kind;
+	int r = 0;
+
+	for (size_t i = from; i < end && pair; i++)
+		add_up(lint, i);
+	for (size_t i = from; i < end && r == 0; i++) {
+		if (!pair)
+			add_up(lint, i);
+		r = check_file_owners(lint, i, pair ? from + end - 1 - i : i);
 	}
 	return r;
 }
 
 int lint_check_owners(struct lint *lint)
 {
-	/* One file of each kind belong together. */
-	bool pair = lint->n_files == 2 && lint->files[0].kind != lint->files[1].kind;
-	int r = 0;
+	int r = check_group(lint, 0, lint->n_given);
 
-	for (size_t i = 0; i < lint->n_files && pair; i++)
-		add_up(lint, i);
-	for (size_t i = 0; i < lint->n_files && r == 0; i++) {
-		if (!pair)
-			add_up(lint, i);
-		r = check_file_owners(lint, i, pair);
-	}
-	return r;
+	return r == 0 ? check_group(lint, lint->n_given, lint->n_files) : r;
 }

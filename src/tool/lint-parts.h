@@ -87,8 +87,9 @@ enum lint_rule lint_line_fault(const char *text, size_t len, int parsed,
 size_t lint_line_fix(const char *text, size_t len, char ret_text[LINT_FIXED]);
 
 /* lint-file.c */
-int lint_read_file(struct lint *lint, size_t index);
 void lint_read_settings(struct lint *lint);
+int lint_read_sources(struct lint *lint);
+int lint_read_file(struct lint *lint, size_t index);
 
 /* lint.c: note a finding, whose rule, file, place and facts are set; severity, if more than the
  * usual one is asked for. Returns 0 or -ENOMEM. */

@@ -52,7 +52,17 @@ static bool is_denied(const struct lint_finding *finding)
 
 static void say_unreadable(const struct saying *say)
 {
-	fputs(textfile_reason((int)(int64_t)say->finding->value), say->out);
+	const struct lint_file *file = say->file;
+	char *why;
+
+	if (!file->is_answer) {
+		fputs(textfile_reason((int)(int64_t)say->finding->value), say->out);
+		return;
+	}
+	why = source_explain(&say->lint->sources[file->kind], file->error);
+	if (why)
+		say_bytes(say->out, why, strlen(why));
+	free(why);
 }
 
 static void say_file_owner(const struct saying *say)
@@ -68,8 +78,16 @@ static void say_group(const struct saying *say)
 
 static void say_not_asked(const struct saying *say)
 {
+	const char *service = say->lint->sources[say->file->kind].service;
+
 	fputs("/etc/nsswitch.conf says subid: ", say->out);
-	say_bytes(say->out, say->lint->service, strlen(say->lint->service));
+	say_bytes(say->out, service, strlen(service));
+}
+
+static void say_absent(const struct saying *say)
+{
+	say_not_asked(say);
+	fputs(", but the plugin of that service is not there", say->out);
 }
 
 static void say_useradd(const struct saying *say)
@@ -264,6 +282,7 @@ static const struct {
 	[LINT_FILE_OWNER] = {.say = say_file_owner},
 	[LINT_GROUP_WRITABLE] = {.say = say_group},
 	[LINT_NOT_ASKED] = {.say = say_not_asked},
+	[LINT_PLUGIN_ABSENT] = {.say = say_absent},
 	[LINT_USERADD_RANGE] = {.say = say_useradd},
 	[LINT_LONG_LINE] = {.say = say_long},
 	[LINT_CONTROL] = {.say = say_control},

@@ -23,6 +23,8 @@ const struct lint_rule_words lint_rules[LINT_RULES] = {
 				 "its members could grant themselves any ID"},
 	[LINT_NOT_ASKED] = {"not-asked", LINT_WARNING,
 			    "the helpers ask that service and never this file"},
+	[LINT_PLUGIN_ABSENT] = {"plugin-absent", LINT_WARNING,
+				"this file counts only until it is there"},
 	[LINT_USERADD_RANGE] = {"useradd-range", LINT_WARNING,
 				"useradd takes the next range by these values alone"},
 	[LINT_LONG_LINE] = {"long-line", LINT_ERROR,
@@ -234,6 +236,7 @@ int lint_run(struct lint *lint)
 	if (!lint->owners)
 		return -ENOMEM;
 	lint_read_settings(lint);
+	r = lint_read_sources(lint);
 	for (size_t i = 0; i < lint->n_files && r == 0; i++)
 		r = lint_read_file(lint, i);
 	for (size_t i = 0; i < lint->n_files && r == 0; i++)

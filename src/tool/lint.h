@@ -11,7 +11,7 @@
  */
 
 #include "../trusted/idset.h"
-#include "../trusted/textfile.h"
+#include "source.h"
 
 #include <stdio.h>
 
@@ -25,6 +25,7 @@ enum lint_rule {
 	LINT_FILE_OWNER,
 	LINT_GROUP_WRITABLE,
 	LINT_NOT_ASKED,
+	LINT_PLUGIN_ABSENT,
 	LINT_USERADD_RANGE,
 	/* a line by itself */
 	LINT_LONG_LINE,
@@ -97,6 +98,8 @@ struct lint_account;
 struct lint_file {
 	const char *path;
 	enum id_kind kind;
+	bool is_answer; /* of a service, FILE is the text then */
+	int error;      /* why it couldn't be asked, for source_explain() */
 	struct textfile file;
 	struct lint_entry *entries; /* owned */
 	size_t n;
@@ -124,8 +127,9 @@ struct lint {
 
 	struct lint_file *files; /* owned */
 	size_t n_files;
+	size_t n_given; /* those that the caller added; behind them stand a service's answers */
 	struct lint_useradd useradd[ID_KINDS];
-	char service[64]; /* that is asked instead of the files; "" if none */
+	struct source sources[ID_KINDS]; /* of the kinds whose own file is checked */
 	struct lint_owners *owners;
 	struct lint_finding *findings; /* owned, sorted */
 	size_t n;
@@ -136,7 +140,10 @@ struct lint {
  * 0 or -ENOMEM. */
 int lint_add_file(struct lint *lint, const char *path);
 
-/* Returns 0 or -ENOMEM; a file that can't be read is a finding. */
+/*
+ * Where a directory service is asked in the place of /etc/subuid or /etc/subgid, what it grants the
+ * caller is checked behind the files. Returns 0 or -ENOMEM; a file that can't be read is a finding.
+ */
 int lint_run(struct lint *lint);
 
 /* Print what FINDING says, without place and rule. Bytes of the file pass through vis(3). */

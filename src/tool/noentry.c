@@ -45,11 +45,28 @@ static bool say_void(FILE *out, const struct account *account, const bool lacks[
 		if (!lacks[kind] || line->line == 0)
 			continue;
 		fprintf(out, "%s%s:%zu names %s but grants nothing (%s): run idmap check",
-			said ? "\n" : "", id_words[kind].grants, line->line,
+			said ? "\n" : "", grants[kind].source.name, line->line,
 			account->name, line->reason);
 		said = true;
 	}
 	return said;
+}
+
+/* No line of a file would help. */
+static bool say_service(FILE *out, const struct account *account,
+			const bool lacks[ID_KINDS], const struct grants grants[ID_KINDS])
+{
+	enum id_kind kind = lacks[ID_UID] ? ID_UID : ID_GID;
+	bool both = lacks[ID_UID] && lacks[ID_GID];
+
+	if (grants[kind].source.part != SOURCE_SERVICE)
+		return false;
+	fprintf(out, "%s grants %s no %s IDs: " NOENTRY_SERVICE, grants[kind].source.name,
+		account->name,
+		both             ? "user and group"
+		: kind == ID_UID ? "user"
+				 : "group");
+	return true;
 }
 
 static void say_no_entry(FILE *out, const struct account *account,
@@ -123,7 +140,8 @@ int noentry_explain(const struct account *account, const bool lacks[ID_KINDS],
 	*ret_message = NULL;
 	if (!out)
 		return -1;
-	if (!say_void(out, account, lacks, grants)) {
+	if (!say_void(out, account, lacks, grants) &&
+	    !say_service(out, account, lacks, grants)) {
 		say_no_entry(out, account, lacks);
 		if (!getpwuid(account->uid)) {
 			fprintf(out,

@@ -18,7 +18,7 @@
 
 enum origin_kind {
 	ORIGIN_OWN,      /* the caller's own ID */
-	ORIGIN_GRANT,    /* a line of subuid or subgid */
+	ORIGIN_GRANT,    /* a line of subuid or subgid, or (line 0) a service */
 	ORIGIN_ARGUMENT, /* a MAP of the command line */
 	ORIGIN_LIVE,     /* read from /proc */
 };
@@ -85,6 +85,8 @@ struct plan_refusal {
 	size_t fit;  /* EXTENTS, BYTES: how many extents fit at most, */
 	size_t drop; /* and how many don't */
 	struct planned give_up[PLAN_GIVE_UP];
+	const char *
+		source; /* set by whoever knows: where grants come from; NULL: the file */
 };
 
 /*
@@ -146,8 +148,8 @@ int plan_granted(const struct plan *plan, uint32_t own, const struct idset *gran
 char *plan_explain(enum id_kind kind, int error, const struct plan_refusal *why,
 		   const struct account *account, const struct idmap *parent);
 
-/* Where an extent comes from, for a table: "/etc/subuid:3", "own uid", "MAP 2-4", "live". The
- * caller frees it; NULL only without memory. */
-char *plan_source(enum id_kind kind, const struct origin *origin);
+/* Where an extent comes from, for a table: "/etc/subuid:3", "own uid", "MAP 2-4", "live"; SERVICE,
+ * if a grant has no line. The caller frees it; NULL only without memory. */
+char *plan_source(enum id_kind kind, const struct origin *origin, const char *service);
 
 void plan_clear(struct plan *plan);

@@ -19,7 +19,7 @@ struct refusal {
 };
 
 static void say_origin(FILE *out, const struct id_words *words,
-		       const struct origin *origin)
+		       const struct origin *origin, const char *service)
 {
 	switch (origin->kind) {
 	case ORIGIN_OWN:
@@ -29,7 +29,10 @@ static void say_origin(FILE *out, const struct id_words *words,
 		fputs("live", out);
 		return;
 	case ORIGIN_GRANT:
-		fprintf(out, "%s:%zu", words->grants, origin->first);
+		if (origin->first == 0)
+			fputs(service, out);
+		else
+			fprintf(out, "%s:%zu", words->grants, origin->first);
 		break;
 	case ORIGIN_ARGUMENT:
 		fprintf(out, "MAP %zu", origin->first);
@@ -39,12 +42,18 @@ static void say_origin(FILE *out, const struct id_words *words,
 		fprintf(out, "-%zu", origin->last);
 }
 
+/* The file, or what stands in its place. */
+static const char *source_of(const struct refusal *say)
+{
+	return say->why->source ? say->why->source : say->words->grants;
+}
+
 static void say_extent(const struct refusal *say, const struct planned *planned)
 {
 	const struct extent *extent = &planned->extent;
 
 	fprintf(say->out, "%u %u %u (", extent->inner, extent->outer, extent->count);
-	say_origin(say->out, say->words, &planned->origin);
+	say_origin(say->out, say->words, &planned->origin, source_of(say));
 	fputc(')', say->out);
 }
 
@@ -163,26 +172,26 @@ static void say_parent(const struct refusal *say)
 static void say_grant(const struct refusal *say)
 {
 	const struct plan_refusal *why = say->why;
-	const char *file = say->words->grants;
+	const char *source = source_of(say);
 
 	if (why->have == 0)
 		fprintf(say->out,
 			"%s has no entry in %s (searched for the owners %s and %u)%s",
-			say->name, file, say->name, say->uid,
+			say->name, source, say->name, say->uid,
 			why->missing.count > 0 ? ": " : "");
 	if (why->missing.count == 0) {
 		fprintf(say->out,
 			"\nadd to %s: %s:START:65536, from a START on which 65536 IDs "
 			"are "
 			"nobody else's",
-			file, say->name);
+			source, say->name);
 		return;
 	}
 	fputs("extent ", say->out);
 	say_extent(say, &why->first);
 	fputs(": outer ", say->out);
 	say_range(say->out, why->missing);
-	fprintf(say->out, " is not granted to %s\nadd to %s: %s:%u:%u", say->name, file,
+	fprintf(say->out, " is not granted to %s\nadd to %s: %s:%u:%u", say->name, source,
 		say->name, why->missing.start, why->missing.count);
 }
 
@@ -192,8 +201,8 @@ static void say_size(const struct refusal *say)
 		"%zu inner IDs are asked for, the layout has %zu\nask for a size of %zu, "
 		"or "
 		"let %s grant %s %zu more IDs",
-		say->why->want, say->why->have, say->why->have, say->words->grants,
-		say->name, say->why->want - say->why->have);
+		say->why->want, say->why->have, say->why->have, source_of(say), say->name,
+		say->why->want - say->why->have);
 }
 
 char *plan_explain(enum id_kind kind, int error, const struct plan_refusal *why,
@@ -227,7 +236,7 @@ char *plan_explain(enum id_kind kind, int error, const struct plan_refusal *why,
 	return text;
 }
 
-char *plan_source(enum id_kind kind, const struct origin *origin)
+char *plan_source(enum id_kind kind, const struct origin *origin, const char *service)
 {
 	char *text = NULL;
 	size_t len;
@@ -235,7 +244,7 @@ char *plan_source(enum id_kind kind, const struct origin *origin)
 
 	if (!out)
 		return NULL;
-	say_origin(out, &id_words[kind], origin);
+	say_origin(out, &id_words[kind], origin, service);
 	fclose(out);
 	return text;
 }

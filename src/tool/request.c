@@ -3,8 +3,7 @@
 
 #include "../trusted/autoclose.h"
 #include "../trusted/live.h"
-#include "../trusted/setting.h"
-#include "../trusted/textfile.h"
+#include "../trusted/nss.h"
 #include "command.h"
 #include "input.h"
 #include "message.h"
@@ -388,48 +387,19 @@ static int read_parent(const struct request *request, enum id_kind kind,
 			    id_words[kind].map, name ? name : "/proc/self");
 }
 
-/* The grants of a directory service can be asked only by those who may load its plugin. */
-static int check_service(char **ret_message)
-{
-	static const char path[] = "/etc/nsswitch.conf";
-	struct textfile file;
-	char service[64];
-	int r = textfile_map(path, 0, &file);
-
-	if (r == -ENOENT)
-		return 0;
-	if (r != 0)
-		return message_fail(ret_message, "%s: %s", path, textfile_reason(r));
-	if (setting_subid_service(file.text, file.len, service))
-		r = message_fail(
-			ret_message,
-			"%s has the grants in the service '%s' (its line subid:), "
-			"which can't be asked here; /etc/subuid and /etc/subgid count "
-			"only with 'subid: files' or without that line",
-			path, service);
-	textfile_unmap(&file);
-	return r;
-}
-
 /* Load the grants of KIND unless they have been; no file is an empty one. */
 static int need_grants(struct answer *answer, enum id_kind kind, char **ret_message)
 {
 	struct grants *grants = &answer->grants[kind];
 	int r;
 
-	if (grants->path)
+	if (grants->source.part != SOURCE_NONE)
 		return 0;
-	if (check_service(ret_message) != 0)
-		return -1;
 	r = grants_load(&answer->account, kind, grants);
-	if (r == -ENOENT) {
-		grants->path = id_words[kind].grants;
+	if (r == 0 || r == -ENOENT)
 		return 0;
-	}
-	if (r != 0)
-		return message_fail(ret_message, "%s: %s", id_words[kind].grants,
-				    grants_reason(r));
-	return 0;
+	*ret_message = source_explain(&grants->source, r);
+	return -1;
 }
 
 static uint32_t own_id(const struct account *account, enum id_kind kind)
@@ -497,7 +467,7 @@ static struct origin find_origin(const struct grants *grants, const struct exten
 		    range->start + range->count <= slice->outer)
 			continue;
 		origin.last = grants->lines[i].line;
-		if (origin.first == 0)
+		if (origin.first == 0) /* of a service all are 0 */
 			origin.first = origin.last;
 	}
 	return origin;
@@ -539,9 +509,14 @@ static int plan_kind(const struct request *request, enum id_kind kind, bool with
 				 &answer->grants[kind].set, &why);
 	if (r == 0)
 		return 0;
-	*ret_message = r < 0 ? NULL
-			     : plan_explain(kind, r, &why, &answer->account,
-					    &answer->parents[kind]);
+	if (r < 0) {
+		*ret_message = NULL;
+		return -1;
+	}
+	if (answer->grants[kind].source.part != SOURCE_NONE)
+		why.source = answer->grants[kind].source.name;
+	*ret_message =
+		plan_explain(kind, r, &why, &answer->account, &answer->parents[kind]);
 	return -1;
 }
 
@@ -553,23 +528,47 @@ static int remember(const struct request *request, const struct answer *answer,
 	return reserve_remember(&answer->reserve, request->name, ret_message);
 }
 
+static int plan_all(const struct request *request, bool with_grants,
+		    struct answer *answer, char **ret_message)
+{
+	if (request_check(request, ret_message) != 0 ||
+	    find_account(request, &answer->account, ret_message) != 0 ||
+	    load_layouts(request, answer, ret_message) != 0 ||
+	    (request->slice && reserve_open(request->name, request->hold,
+					    &answer->reserve, ret_message) != 0))
+		return -1;
+	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
+		if (request->kinds[kind] &&
+		    plan_kind(request, kind, with_grants, answer, ret_message) != 0)
+			return -1;
+	return remember(request, answer, ret_message);
+}
+
+/* A refusal for want of grants must say that they may be elsewhere. */
+static void add_absent(const struct answer *answer, char **message)
+{
+	for (size_t i = ID_KINDS; i > 0 && *message; i--) {
+		const struct source *source = &answer->grants[i - 1].source;
+		char *refusal = *message, *absent;
+
+		if (!source_is_absent(source))
+			continue;
+		absent = source_explain(source, NSS_E_ABSENT);
+		message_fail(message, "%s\n%s", absent ? absent : "", refusal);
+		free(absent);
+		free(refusal);
+	}
+}
+
 int request_plan(const struct request *request, bool with_grants,
 		 struct answer *ret_answer, char **ret_message)
 {
 	__attribute__((cleanup(answer_clear))) struct answer answer = {0};
 
-	if (request_check(request, ret_message) != 0 ||
-	    find_account(request, &answer.account, ret_message) != 0 ||
-	    load_layouts(request, &answer, ret_message) != 0 ||
-	    (request->slice && reserve_open(request->name, request->hold, &answer.reserve,
-					    ret_message) != 0))
+	if (plan_all(request, with_grants, &answer, ret_message) != 0) {
+		add_absent(&answer, ret_message);
 		return -1;
-	for (enum id_kind kind = ID_UID; kind <= ID_GID; kind++)
-		if (request->kinds[kind] &&
-		    plan_kind(request, kind, with_grants, &answer, ret_message) != 0)
-			return -1;
-	if (remember(request, &answer, ret_message) != 0)
-		return -1;
+	}
 	*ret_answer = answer;
 	answer = (struct answer){0};
 	return 0;

@@ -243,8 +243,8 @@ static int add_unmapped(struct idset *used, const struct idmap *parent)
 	return r;
 }
 
-static int explain_full(enum id_kind kind, const struct idset *gaps, uint32_t size,
-			char **ret_message)
+static int explain_full(enum id_kind kind, const char *source, const struct idset *gaps,
+			uint32_t size, char **ret_message)
 {
 	uint32_t largest = slice_largest(gaps);
 	char advice[64] = "end one of those that idmap ls shows";
@@ -254,8 +254,7 @@ static int explain_full(enum id_kind kind, const struct idset *gaps, uint32_t si
 	return message_fail(ret_message,
 			    "no slice of %u %ss: the largest piece of your grants in %s "
 			    "that no live namespace uses has %u; %s",
-			    size, id_words[kind].word, id_words[kind].grants, largest,
-			    advice);
+			    size, id_words[kind].word, source, largest, advice);
 }
 
 int reserve_choose(struct reserve *reserve, enum id_kind kind,
@@ -278,7 +277,7 @@ int reserve_choose(struct reserve *reserve, enum id_kind kind,
 		*ret_message = NULL;
 	if (r <= 0)
 		return r;
-	return explain_full(kind, &gaps, size, ret_message);
+	return explain_full(kind, grants->source.name, &gaps, size, ret_message);
 }
 
 void reserve_clear(struct reserve *reserve)

@@ -281,11 +281,11 @@ fixes_to() {
 	assert_line --partial "$TMPDIR/subuid:1:9: error:"
 }
 
-@test "a_service_that_is_asked_instead" {
+@test "a_service_without_its_plugin" {
 	echo 'subid: sss' >>/etc/nsswitch.conf
-	run -0 as alice "$IDMAP" check --rule not-asked
+	run -0 as alice "$IDMAP" check --rule plugin-absent
 	sed -i '/^subid/d' /etc/nsswitch.conf
-	assert_line --partial '/etc/subuid: warning: /etc/nsswitch.conf says subid: sss'
+	assert_line --partial '/etc/subuid: warning: /etc/nsswitch.conf says subid: sss, but'
 	assert_line --partial '/etc/subgid: warning:'
 }
 

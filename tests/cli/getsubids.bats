@@ -47,10 +47,19 @@ alike() {
 	chmod o+w /etc/subuid
 	run -2 "$OURS" alice
 	chmod o-w /etc/subuid
-	echo 'subid: frob' >>/etc/nsswitch.conf
+	chmod o+w /etc/nsswitch.conf
 	run -2 --separate-stderr "$OURS" alice
+	chmod o-w /etc/nsswitch.conf
+	[[ $stderr == *'/etc/nsswitch.conf: writable by everybody'* ]]
+}
+
+@test "of_a_directory_service_without_its_plugin_it_is_said_that_the_file_counts" {
+	grant_uid alice:5:5
+	echo 'subid: frob' >>/etc/nsswitch.conf
+	run -0 --separate-stderr "$OURS" alice
 	sed -i '/^subid/d' /etc/nsswitch.conf
-	[[ $stderr == *frob* ]]
+	assert_output '0: alice 5 5'
+	assert_equal "$stderr" 'getsubids: libsubid_frob.so is not there: /etc/subuid counts'
 }
 
 @test "what_the_helper_would_not_grant_is_not_listed" {

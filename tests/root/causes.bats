@@ -622,10 +622,13 @@ spawn_by_sg() {
 	rm /etc/subuid.real
 }
 
-@test "grants of a directory service are named and the fix works" {
+@test "a directory service without its plugin is named and the fix works" {
 	copies "$HELPERS_SETUID"
 	echo 'subid: sss' >>/etc/nsswitch.conf
-	doctor_names nsswitch
+	doctor
+	assert_equal "$BAD" nsswitch
+	assert_success
+	[[ $FIX == *'package that has libsubid_sss.so'* ]]
 	run_fix
 	doctor_is_content
 	[ "$(grep -c '' /etc/nsswitch.conf)" -gt 2 ]

@@ -224,12 +224,12 @@ findings() {
 	grant_uid root:100000:10
 	chmod 666 /etc/subuid
 	run -1 --separate-stderr "$IDMAP" ls --overlaps
-	assert_regex "$stderr" 'maps were not compared with /etc/subuid: '
+	assert_regex "$stderr" '^idmap: uid_maps were not compared with the grants: /etc/subuid: '
 	chmod 644 /etc/subuid
 	run -0 "$IDMAP" ls --overlaps
 	echo 'subid: sss' >>/etc/nsswitch.conf
 	run -0 --separate-stderr "$IDMAP" ls --overlaps
-	assert_regex "$stderr" 'not compared with the grants, which are in the service "sss"'
+	assert_regex "$stderr" '^idmap: libsubid_sss.so is not there: /etc/subuid counts'
 	sed -i '/^subid:/d' /etc/nsswitch.conf
 }
 

@@ -545,7 +545,7 @@ static void the_own_id_needs_no_grant_but_stays_alone(void)
 
 static bool source_is(struct origin origin, const char *expected)
 {
-	char *text = plan_source(ID_GID, &origin);
+	char *text = plan_source(ID_GID, &origin, "service sss");
 	bool right = text && strcmp(text, expected) == 0;
 
 	free(text);
@@ -557,6 +557,7 @@ static void every_extent_says_where_it_comes_from(void)
 	CHECK(source_is((struct origin){.kind = ORIGIN_OWN}, "own gid"));
 	CHECK(source_is((struct origin){ORIGIN_GRANT, 3, 3}, "/etc/subgid:3"));
 	CHECK(source_is((struct origin){ORIGIN_GRANT, 3, 5}, "/etc/subgid:3-5"));
+	CHECK(source_is((struct origin){ORIGIN_GRANT, 0, 0}, "service sss"));
 	CHECK(source_is((struct origin){ORIGIN_ARGUMENT, 2, 2}, "MAP 2"));
 	CHECK(source_is((struct origin){.kind = ORIGIN_LIVE}, "live"));
 }
