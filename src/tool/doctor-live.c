@@ -119,15 +119,17 @@ static enum verdict judge(const struct examination *e, enum id_kind kind, int di
 static void say_ungranted(struct examination *e, const char *pid, enum id_kind kind,
 			  struct range gap)
 {
-	const char *source = e->grants[kind].source.name;
+	const struct source *source = &e->grants[kind].source;
 	char last[16] = "";
 
 	if (gap.count > 1)
 		snprintf(last, sizeof(last), "..%u", gap.start + gap.count - 1);
-	doctor_say(e, DOCTOR_WARNING, "live_map", source,
+	doctor_say(e, DOCTOR_WARNING, "live_map", source->name,
 		   "%s of process %s maps IDs that %s does not grant %s: %u%s (never "
-		   "granted, or changed since)",
-		   id_words[kind].map, pid, source, e->account.name, gap.start, last);
+		   "granted, or %s since)",
+		   id_words[kind].map, pid, source->name, e->account.name, gap.start,
+		   last,
+		   source->part == SOURCE_FILE ? "the file was edited" : "taken away");
 }
 
 static void say_map(struct examination *e, const char *pid, enum id_kind kind, int dir,

@@ -30,7 +30,8 @@ void doctor_say(struct examination *e, enum doctor_state state, const char *caus
 {
 	struct findings *f = &e->findings;
 	struct finding *list = reallocarray(f->list, f->n + 1, sizeof(*list));
-	struct finding finding = {.state = state, .cause = cause, .source = source};
+	struct finding finding = {
+		.state = state, .cause = cause, .source = strdup(source)};
 	va_list args;
 
 	va_start(args, format);
@@ -39,9 +40,10 @@ void doctor_say(struct examination *e, enum doctor_state state, const char *caus
 	va_end(args);
 	if (list)
 		f->list = list;
-	if (!list || !finding.evidence) {
+	if (!list || !finding.evidence || !finding.source) {
 		e->no_memory = true;
 		free(finding.evidence);
+		free(finding.source);
 		return;
 	}
 	list[f->n++] = finding;
@@ -186,6 +188,7 @@ void findings_clear(struct findings *findings)
 {
 	for (size_t i = 0; i < findings->n; i++) {
 		free(findings->list[i].evidence);
+		free(findings->list[i].source);
 		free(findings->list[i].fix);
 	}
 	free(findings->list);

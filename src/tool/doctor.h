@@ -20,10 +20,10 @@ extern const char *const doctor_words[];
 
 struct finding {
 	enum doctor_state state;
-	const char *cause;  /* a word, static */
-	const char *source; /* the file or call the value is from, static */
-	char *evidence;     /* owned, one line */
-	char *fix;          /* owned; NULL: nothing needs mending */
+	const char *cause; /* a word, static */
+	char *source;      /* owned: the file or call the value is from */
+	char *evidence;    /* owned, one line */
+	char *fix;         /* owned; NULL: nothing needs mending */
 };
 
 struct findings {

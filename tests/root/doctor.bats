@@ -188,8 +188,8 @@ $(($(getconf PAGESIZE) - 1)) bytes "
 	spawn become alice nsenter -U --preserve-credentials -t "$first" sleep infinity
 	doctor --json
 	assert_success
-	assert_equal "$(cell live_map evidence)" "uid_map of process $first: the default layout, as the files grant it now
-gid_map of process $first: the default layout, as the files grant it now"
+	assert_equal "$(cell live_map evidence)" "uid_map of process $first: the default layout, as it is granted now
+gid_map of process $first: the default layout, as it is granted now"
 }
 
 @test "a live map of another layout inside the grants is ok" {

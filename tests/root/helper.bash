@@ -59,14 +59,16 @@ assert_silent_success() {
 }
 
 # What a refusal of ours says: one reason in one line of printable characters, and at most, behind it,
-# the line that would grant it, or the cause, the map that it is seen in, and the fix.
-ONE_REASON=$'^new[ug]idmap: [[:print:]]+(\n(new[ug]idmap: (cause|fix|no line of)[[:print:]]+|[0-9 ]+))*$'
+# the line that would grant it, or the cause, the map that it is seen in, and the fix; before it, that
+# a plugin is absent.
+ABSENT=$'(new[ug]idmap: libsubid_[[:print:]]+ is not there: [[:print:]]+\n)?'
+ONE_REASON=$'new[ug]idmap: [[:print:]]+(\n(new[ug]idmap: (cause|fix|no line of)[[:print:]]+|[0-9 ]+))*$'
 
 # Exit status 1 exactly; ours always says why. REGEXP is looked for in the output.
 assert_refused() {
 	assert_failure 1
 	[ -z "$1" ] || assert_output --regexp "$1"
-	[ "$HELPERS" = "$SYSTEM_HELPERS" ] || [[ $output =~ $ONE_REASON ]] ||
+	[ "$HELPERS" = "$SYSTEM_HELPERS" ] || [[ $output =~ ^$ABSENT$ONE_REASON ]] ||
 		fail "not one clear reason: $output"
 }
 
