@@ -34,8 +34,14 @@ static const char usage[] =
 	"  -g, --gid          only group IDs, likewise\n"
 	"      --json, --raw, --noheadings\n"
 	"                     the table in another shape\n"
-	"  -o, --output LIST  these columns; an unknown one lists them\n"
-	"  -h, --help         show this\n";
+	"  -o, --output LIST  these columns, see below\n"
+	"  -h, --help         show this\n"
+	"\n"
+	"columns: NS,PARENT,DEPTH,OWNER,USER,NPROCS,PID,COMMAND,UID_EXTENTS,UIDS,"
+	"GID_EXTENTS,GIDS,SETGROUPS,MOUNT\n"
+	"with --maps: NS,TYPE,INNER,OUTER,COUNT\n"
+	"with --overlaps: FINDING,TYPE,RANGES,IDS,NS,USER,PID,COMMAND,OTHER_NS,OTHER_PID,"
+	"OTHER\n";
 
 static const struct option longs[] = {
 	{"tree", no_argument, NULL, LS_TREE},
