@@ -274,3 +274,47 @@ setup() {
 	assert_output --partial "fd:7: the process has ended"
 	exec 7<&-
 }
+
+# flags SECTION [ITEM]: the options that the section of idmap(1) names; with ITEM, those it explains.
+flags() {
+	awk -v section="$1" -v item="${2-}" '
+		/^\.Sh / { inside = $2 == section }
+		!inside || (item && !/^\.It /) { next }
+		{
+			flag = 0
+			for (i = 1; i <= NF; i++)
+				if ($i ~ /^\.?Fl$/)
+					flag = 1
+				else if ($i ~ /^\.?[A-Z][a-z]$/)
+					flag = flag && $i ~ /It/
+				else if (flag && $i ~ /^[-a-z]/)
+					print "-" $i
+		}' "$IDMAP_SRCDIR/man/idmap.1"
+}
+
+# The options that VERB's help lists.
+helps() {
+	"$IDMAP" "$1" --help | sed -nE 's/^ {2,6}(-.*)$/\1/p' | sed 's/  .*//' | grep -oE '(^|, )--?[a-z-]+' |
+		sed 's/^, //' | grep -vxE -- '-h|--help' | sort
+}
+
+@test "the_manual_has_each_option_of_each_help_and_no_other" {
+	local verb missing all
+	for verb in write dump exec check lookup verify ls who doctor; do
+		run -0 helps "$verb"
+		all+=$output$'\n'
+		missing=$(comm -23 <(echo "$output") <({ flags "${verb^^}" && flags DESCRIPTION; } | sort -u))
+		assert_equal "not in the manual's $verb: $missing" "not in the manual's $verb: "
+		missing=$(comm -13 <(echo "$output") <(flags "${verb^^}" It | sort -u))
+		assert_equal "not in the help of $verb: $missing" "not in the help of $verb: "
+	done
+	missing=$(comm -13 <(sort -u <<<"$all") <(flags DESCRIPTION It | sort -u))
+	assert_equal "in no help: $missing" "in no help: "
+}
+
+@test "the_manual_of_getsubids_has_the_options_of_its_usage" {
+	run "$IDMAP_BUILDDIR/getsubids"
+	assert_line 'Usage: getsubids [-g] OWNER'
+	run grep -E '^\.(Op|It) Fl' "$IDMAP_SRCDIR/man/getsubids.1"
+	assert_output $'.Op Fl g\n.It Fl g'
+}
