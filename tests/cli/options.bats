@@ -318,3 +318,28 @@ helps() {
 	run grep -E '^\.(Op|It) Fl' "$IDMAP_SRCDIR/man/getsubids.1"
 	assert_output $'.Op Fl g\n.It Fl g'
 }
+
+# in_section PAGE SECTION WORD: does an item of that section name WORD?
+in_section() {
+	sed -n "/^\.Sh $2/,/^\.Sh /p" "$IDMAP_SRCDIR/man/$1" | grep -E '^\.It ' | grep -qE " $3( |\$)" ||
+		fail "$1 has no $3 in $2"
+}
+
+# read_by PATTERN FILE...: what stands between quotes where the source matches.
+read_by() {
+	grep -ohE "$@" | sed -E 's/^[^"]*"(.*)"$/\1/' | sort -u
+}
+
+@test "the_manuals_name_each_file_and_each_variable_that_is_read" {
+	local word src=$IDMAP_SRCDIR/src
+	while read -r word; do
+		in_section idmap.1 ENVIRONMENT "$word"
+	done < <(read_by 'getenv\("[A-Z_]+"' "$src"/tool/*.c)
+	while read -r word; do
+		in_section idmap.1 FILES "$word"
+	done < <(read_by '"/etc/[a-z.]+"' "$src"/tool/*.c)
+	while read -r word; do
+		in_section newuidmap.1 FILES "$word"
+		in_section newgidmap.1 FILES "$word"
+	done < <(read_by '"/etc/[a-z.]+"' "$src"/helper/helper.c)
+}
