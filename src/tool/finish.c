@@ -202,14 +202,15 @@ static int compare_saving(const void *a, const void *b)
 	return x->inner < y->inner ? 1 : -1;
 }
 
-/* LEN bytes are too many, or PLAN's extents are: which ones should go, so that most can stay? */
+/* LEN bytes, all newlines counted, are too many, or PLAN's extents are: which ones should go, so that
+ * most can stay? */
 static void find_saving(struct plan *plan, size_t len, size_t page,
 			struct plan_refusal *ret_why)
 {
 	size_t drop = 0;
 
 	qsort(plan->list, plan->n, sizeof(*plan->list), compare_saving);
-	while (drop < plan->n && (plan->n - drop > IDMAP_EXTENTS || len >= page)) {
+	while (drop < plan->n && (plan->n - drop > IDMAP_EXTENTS || len > page)) {
 		if (drop < PLAN_GIVE_UP)
 			ret_why->give_up[drop] = plan->list[drop];
 		len -= line_length(&plan->list[drop++].extent);
@@ -227,11 +228,12 @@ static int check_limits(struct plan *plan, size_t page, struct plan_refusal *ret
 
 	for (size_t i = 0; i < plan->n; i++)
 		len += line_length(&plan->list[i].extent);
-	len--; /* no final newline */
 	if (plan->n <= IDMAP_EXTENTS) {
-		if (len < page)
+		size_t bytes = len - 1; /* no final newline */
+
+		if (bytes < page)
 			return 0;
-		why.have = len;
+		why.have = bytes;
 		why.want = page - 1;
 		error = PLAN_E_BYTES;
 	}
