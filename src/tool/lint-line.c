@@ -56,7 +56,7 @@ static bool parse_range(const char *text, size_t len, struct range *ret_range)
 
 	if (!dash || id_parse(text, (size_t)(dash - text), &start) != 0 ||
 	    id_parse(dash + 1, (size_t)(text + len - dash - 1), &last) != 0 ||
-	    last < start || !range_valid(start, last - start + 1))
+	    last < start || last > ID_MAX)
 		return false;
 	*ret_range = (struct range){start, last - start + 1};
 	return true;
