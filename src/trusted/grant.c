@@ -19,12 +19,20 @@ int grant_check(const struct idset *granted, uint32_t own, const struct idmap *m
 {
 	struct grant_answer answer = {0};
 
+	/*@ loop invariant 0 <= i <= map->n && sealed(granted);
+	    loop invariant \forall integer id;
+		holds(granted, id) <==> holds{Pre}(granted, id);
+	    loop invariant \forall integer j; 0 <= j < i ==>
+		allowed{Pre}(granted, own, map, j);
+	    loop assigns i, answer;
+	    loop variant map->n - i; */
 	for (size_t i = 0; i < map->n; i++) {
 		const struct extent *extent = &map->extents[i];
 
 		if (idset_covers(granted, extent->outer, extent->count, &answer.gap)) {
 			answer.by_grant = true;
 		} else if (extent->count != 1 || extent->outer != own) {
+			/*@ assert !allowed{Pre}(granted, own, map, i); */
 			answer.index = i;
 			*ret_answer = answer;
 			return GRANT_E_OUTER;

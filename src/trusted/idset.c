@@ -51,6 +51,13 @@ static size_t first_behind(const struct idset *set, uint32_t start)
 {
 	size_t low = 0, high = set->n;
 
+	/*@ loop invariant 0 <= low <= high <= set->n;
+	    loop invariant \forall integer i; 0 <= i < low ==>
+		set->ranges[i].start + set->ranges[i].count <= start;
+	    loop invariant \forall integer i; high <= i < set->n ==>
+		set->ranges[i].start + set->ranges[i].count > start;
+	    loop assigns low, high;
+	    loop variant high - low; */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -78,6 +85,7 @@ bool idset_covers(const struct idset *set, uint32_t start, uint32_t count,
 	}
 	if (i < set->n && set->ranges[i].start < end)
 		gap_end = set->ranges[i].start;
+	/*@ assert \at(start, Pre) <= start < end && !holds(set, start); */
 	if (ret_gap)
 		*ret_gap = (struct range){start, gap_end - start};
 	return false;
