@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dialect-reader.h"
 
+#include <string.h>
+
 /* Just so much JSON as a pair of maps needs: no escapes, no other keys, each key once. */
 
+/* Nothing here looks further than it reads: a text without blanks is one word, and may be long. */
 static bool json_take(struct dialect_reader *r, const char *mark)
 {
-	struct span look = r->rest;
-	struct span word = span_word(&look);
-
-	if (word.len == 0 || *word.text != *mark)
-		return false;
-	r->rest.len -= (size_t)(word.text + 1 - r->rest.text);
-	r->rest.text = word.text + 1;
-	return true;
+	span_skip(&r->rest);
+	return span_take(&r->rest, mark);
 }
 
 static int json_need(struct dialect_reader *r, const char *mark)
@@ -26,12 +23,13 @@ static int json_need(struct dialect_reader *r, const char *mark)
 static int json_key(struct dialect_reader *r, const char *const *keys, size_t n,
 		    unsigned int *seen, size_t *ret_key)
 {
-	struct span look = r->rest;
-	struct span key = span_word(&look);
+	struct span look, key;
 	size_t i = 0;
 
-	if (!json_take(r, "\""))
-		return reader_refuse_form(r, key, "a key");
+	if (!json_take(r, "\"")) {
+		look = r->rest;
+		return reader_refuse_form(r, span_word(&look), "a key");
+	}
 	key = span_field(&r->rest, '"');
 	while (i < n && (!span_is(key, keys[i]) || *seen & 1U << i))
 		i++;
@@ -44,13 +42,12 @@ static int json_key(struct dialect_reader *r, const char *const *keys, size_t n,
 
 static int json_number(struct dialect_reader *r, uint32_t *ret_number)
 {
-	struct span look = r->rest;
-	struct span number = span_word(&look);
+	struct span number;
 
-	number = span_field(&number, ',');
-	number = span_field(&number, '}');
-	r->rest.len -= (size_t)(number.text + number.len - r->rest.text);
-	r->rest.text = number.text + number.len;
+	span_skip(&r->rest);
+	number = (struct span){r->rest.text, 0};
+	while (r->rest.len > 0 && !memchr(" \t\n,}", *r->rest.text, 5))
+		r->rest.text++, r->rest.len--, number.len++;
 	return reader_number(r, number, ret_number);
 }
 
@@ -58,11 +55,14 @@ static int json_number(struct dialect_reader *r, uint32_t *ret_number)
 static int json_extent(struct dialect_reader *r, unsigned int kinds)
 {
 	static const char *const keys[] = {"containerID", "hostID", "size"};
-	struct span where = r->rest;
 	unsigned int seen = 0;
 	uint32_t n[3] = {0};
-	int error = json_need(r, "{");
+	struct span where;
+	int error;
 
+	span_skip(&r->rest);
+	where = r->rest;
+	error = json_need(r, "{");
 	for (size_t i = 0; i < 3 && !error; i++) {
 		size_t key = 0;
 
@@ -74,7 +74,7 @@ static int json_extent(struct dialect_reader *r, unsigned int kinds)
 	}
 	if (!error)
 		error = json_need(r, "}");
-	where = span_word(&where);
+	where.len -= r->rest.len;
 	return error ? error
 		     : reader_add(r, kinds, where, (struct extent){n[0], n[1], n[2]});
 }

@@ -33,12 +33,17 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
+void span_skip(struct span *rest)
+{
+	while (rest->len > 0 && is_blank(*rest->text))
+		rest->text++, rest->len--;
+}
+
 struct span span_word(struct span *rest)
 {
 	struct span word;
 
-	while (rest->len > 0 && is_blank(*rest->text))
-		rest->text++, rest->len--;
+	span_skip(rest);
 	word = (struct span){rest->text, 0};
 	while (rest->len > 0 && !is_blank(*rest->text))
 		rest->text++, rest->len--, word.len++;

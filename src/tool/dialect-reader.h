@@ -48,6 +48,9 @@ bool reader_line(struct dialect_reader *r, struct span *ret_line);
 /* Refuse a word that is left of LINE. Returns 0 or DIALECT_E_FORM. */
 int reader_end(struct dialect_reader *r, struct span *line);
 
+/* Take the blanks off the front of REST. */
+void span_skip(struct span *rest);
+
 /* Take the next word out of REST; an empty one at the end of REST if there is none. */
 struct span span_word(struct span *rest);
 

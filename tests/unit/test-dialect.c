@@ -435,6 +435,27 @@ static void more_than_340_extents_are_taken_only_if_they_merge(void)
 	free(apart);
 }
 
+/* Five megabytes that are one word: a reader that looks ahead in them does not come to an end. */
+static void json_without_blanks_is_read_in_one_pass(void)
+{
+	const char *comma = "{\"uidMappings\":[";
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (uint32_t i = 0; i < 100000; i++) {
+		fprintf(out,
+			"%s{\"containerID\":%" PRIu32 ",\"hostID\":%" PRIu32
+			",\"size\":1}",
+			comma, i, 100000 + i);
+		comma = ",";
+	}
+	fputs("]}", out);
+	fclose(out);
+	check_reads("docker-oci", text, MAP({0, 100000, 100000}), (struct idmap){0});
+	free(text);
+}
+
 static void a_text_over_a_page_is_refused_with_what_fits(void)
 {
 	char *text = NULL;
@@ -631,6 +652,7 @@ int main(void)
 		TEST(overlaps_are_refused_and_both_extents_named), TEST(unequal_ranges),
 		TEST(commas_in_doubt_are_refused_with_both_readings),
 		TEST(more_than_340_extents_are_taken_only_if_they_merge),
+		TEST(json_without_blanks_is_read_in_one_pass),
 		TEST(a_text_over_a_page_is_refused_with_what_fits),
 		TEST(a_round_trip_keeps_both_maps_and_their_order),
 		TEST(incus_entries_over_the_base_are_the_map_again),
