@@ -7,7 +7,7 @@
  * An input is up to four parts with a line "--" between: the call, then the files subuid (subgid),
  * nsswitch.conf and login.defs as they are; a part that is missing is a file that is missing. The
  * call is a line "KIND INSTALL CALLER", of which the first letters count, and a line for each argument;
- * "@" is the PID of the target, "fd:60" its directory, "fd:61" its pidfd, fd:62 to fd:64 are traps.
+ * "@" is the PID of the target, "fd:60" its directory, "fd:61" its pidfd, fd:62 to fd:65 are traps.
  *
  *	u setuid alice
  *	@
@@ -33,14 +33,10 @@
 #include <unistd.h>
 
 const struct caller callers[CALLERS] = {
-	{'a', "alice", 1001, 1001, 1001},
-	{'b', "bob", 1002, 1002, 1002},
-	{'c', "carol", 1003, 2003, 2003},
+	{'a', "alice", 1001, 1001, 1001},         {'c', "carol", 1003, 2003, 2003},
 	{'x', "carol", 1003, 2004, 2003}, /* calls with her other group */
-	{'4', "4242", 1005, 1005, 1005},
-	{'d', "dora", 4242, 4242, 4242},
-	{'D', "DOMAIN\\alice", 1006, 1006, 1006},
-	{'n', NULL, 3333, 3333, 3333},
+	{'4', "4242", 1005, 1005, 1005},          {'d', "dora", 4242, 4242, 4242},
+	{'D', "DOMAIN\\alice", 1006, 1006, 1006}, {'n', NULL, 3333, 3333, 3333},
 };
 
 static struct shared *shared;

@@ -16,8 +16,9 @@
 #define COUNTERS   (1U << 20)
 
 /* Descriptors of the call: the target's directory and its pidfd; then a folder in which uid_map is
- * a symlink, root's own directory of /proc, that of bob's target. */
-enum { FD_FOLDER = 60, FD_PIDFD, FD_FAKE, FD_ROOTS, FD_BOBS, FD_END };
+ * a symlink, root's own directory of /proc, and those of two targets that are alice's by their group
+ * alone and carol's by their user alone. */
+enum { FD_FOLDER = 60, FD_PIDFD, FD_FAKE, FD_ROOTS, FD_BOBS, FD_CAROLS, FD_END };
 
 /* An account of tests/in-private that calls, by the letter that chooses it. */
 struct caller {
@@ -27,7 +28,7 @@ struct caller {
 	gid_t gid, primary;
 };
 
-#define CALLERS 8U
+#define CALLERS 7U
 extern const struct caller callers[CALLERS];
 
 struct part {

@@ -171,14 +171,20 @@ static void open_target(pid_t pid)
 	open_at((int)syscall(SYS_pidfd_open, pid, 0), FD_PIDFD);
 }
 
-static void set_traps(void)
+static void open_trap(const struct caller *caller, int number)
 {
 	char path[32];
 
+	snprintf(path, sizeof(path), "/proc/%d", spawn(caller));
+	open_at(open(path, O_RDONLY | O_DIRECTORY), number);
+}
+
+static void set_traps(void)
+{
 	open_at(open("/run/fuzz/fake", O_RDONLY | O_DIRECTORY), FD_FAKE);
 	open_at(open("/proc/self", O_RDONLY | O_DIRECTORY), FD_ROOTS);
-	snprintf(path, sizeof(path), "/proc/%d", spawn(&callers[1]));
-	open_at(open(path, O_RDONLY | O_DIRECTORY), FD_BOBS);
+	open_trap(&(struct caller){.uid = 1002, .gid = 1001}, FD_BOBS);
+	open_trap(&(struct caller){.uid = 1003, .gid = 2005}, FD_CAROLS);
 }
 
 static _Noreturn void serve(int in, int out)
