@@ -305,19 +305,21 @@ static void print_figures(void)
 	       calls, installed_calls, written);
 }
 
-static void make_traps(void)
+static void make_link(const char *path)
 {
-	static const char *const names[] = {"uid_map", "gid_map", "setgroups"};
-	char path[40];
+	HOLDS(symlink("uid_map", path) == 0 || errno == EEXIST);
+}
 
+/* A folder of alice's whose uid_map is a file, and the others lead to it. It may be there: merging, a
+ * fuzzer starts itself. */
+static void make_trap(void)
+{
 	HOLDS(mkdir("/run/fuzz", 0755) == 0 || errno == EEXIST);
-	HOLDS(mkdir("/run/fuzz/fake", 0755) == 0 || errno == EEXIST);
-	victim = open("/run/fuzz/victim", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	HOLDS(victim >= 0 && ftruncate(victim, 0) == 0);
-	for (size_t i = 0; i < 3; i++) {
-		snprintf(path, sizeof(path), "/run/fuzz/fake/%s", names[i]);
-		HOLDS(symlink("/run/fuzz/victim", path) == 0 || errno == EEXIST);
-	}
+	HOLDS(chown("/run/fuzz", 1001, 1001) == 0);
+	victim = open("/run/fuzz/uid_map", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	HOLDS(victim >= 0 && fchown(victim, 1001, 1001) == 0);
+	make_link("/run/fuzz/gid_map");
+	make_link("/run/fuzz/setgroups");
 }
 
 /* libFuzzer calls it before anything else. */
@@ -335,7 +337,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	HOLDS(shared != MAP_FAILED);
 	said = memfd_create("said", MFD_CLOEXEC);
 	HOLDS(said >= 0);
-	make_traps();
+	make_trap();
 	server_start(shared, said, &to_server, &from_server);
 	atexit(print_figures);
 	return 0;

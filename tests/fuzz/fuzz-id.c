@@ -2,10 +2,11 @@
 
 /*
  * A word as a number, as an ID, as the name of a target; up to three words between colons as an
- * extent.
+ * extent; lines as a stream of IDs.
  */
 
 #include "fuzz.h"
+#include "tool/idstream.h"
 #include "tool/idword.h"
 #include "tool/plan.h"
 #include "trusted/extent.h"
@@ -13,6 +14,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -134,6 +136,60 @@ static void check_target(const char *name)
 		HOLDS(fd == -1 && target_reason(r));
 }
 
+/* What the stream is to say of the line from *AT on: 0 or an ID_E_*. */
+static int oracle_line(const char *text, size_t len, size_t *at, uint32_t *ret_id)
+{
+	size_t start = *at;
+	int r;
+
+	while (*at < len && text[*at] != '\n')
+		++*at;
+	r = oracle_number(text + start, *at - start, ret_id);
+	if (*at < len)
+		++*at;
+	return r == 0 && *ret_id > ID_MAX ? ID_E_RANGE : r;
+}
+
+/* Where one read(2) ends and the next begins is not to matter: three packets are three reads. */
+static int open_stream(const char *text, size_t len)
+{
+	size_t cuts[] = {0, len / 3, len / 3 * 2, len};
+	int ends[2];
+
+	HOLDS(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+	for (int i = 0; i < 3; i++) {
+		size_t n = cuts[i + 1] - cuts[i];
+
+		if (n > 0)
+			HOLDS(write(ends[1], text + cuts[i], n) == (ssize_t)n);
+	}
+	close(ends[1]);
+	return ends[0];
+}
+
+static void check_stream(const char *text, size_t len)
+{
+	static uint32_t ids[IDSTREAM_IDS];
+	static struct idstream stream;
+	size_t n = 1, at = 0, lines = 0;
+	uint32_t wanted = 0;
+	int r = 0;
+
+	stream = (struct idstream){.fd = open_stream(text, len)};
+	while (r == 0 && n > 0) {
+		r = idstream_read(&stream, ids, &n);
+		for (size_t i = 0; i < n; i++, lines++)
+			HOLDS(oracle_line(text, len, &at, &wanted) == 0 &&
+			      ids[i] == wanted);
+	}
+	if (r == 0)
+		HOLDS(at == len);
+	else
+		HOLDS(r == oracle_line(text, len, &at, &wanted) && ++lines);
+	HOLDS(stream.line == lines);
+	close(stream.fd);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = fuzz_copy(data, size), *word = fuzz_string(data, size);
@@ -144,6 +200,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_extent(text, size);
 	check_idword(word);
 	check_target(word);
+	check_stream(text, size);
 	layout_parse(word, &layout);
 	free(text);
 	free(word);

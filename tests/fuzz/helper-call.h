@@ -15,8 +15,8 @@
 #define CALL_WORDS 8192U
 #define COUNTERS   (1U << 20)
 
-/* Descriptors of the call: the target's directory and its pidfd; then a folder in which uid_map is
- * a symlink, root's own directory of /proc, and those of two targets that are alice's by their group
+/* Descriptors of the call: the target's directory and its pidfd; then a folder of alice's,
+ * root's own directory of /proc, and those of two targets that are alice's by their group
  * alone and carol's by their user alone. */
 enum { FD_FOLDER = 60, FD_PIDFD, FD_FAKE, FD_ROOTS, FD_BOBS, FD_CAROLS, FD_END };
 

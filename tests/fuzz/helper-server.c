@@ -181,7 +181,7 @@ static void open_trap(const struct caller *caller, int number)
 
 static void set_traps(void)
 {
-	open_at(open("/run/fuzz/fake", O_RDONLY | O_DIRECTORY), FD_FAKE);
+	open_at(open("/run/fuzz", O_RDONLY | O_DIRECTORY), FD_FAKE);
 	open_at(open("/proc/self", O_RDONLY | O_DIRECTORY), FD_ROOTS);
 	open_trap(&(struct caller){.uid = 1002, .gid = 1001}, FD_BOBS);
 	open_trap(&(struct caller){.uid = 1003, .gid = 2005}, FD_CAROLS);
