@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "plugin.h"
 
+#include "autoclose.h"
 #include "privs.h"
 
 #include <dlfcn.h>
@@ -47,7 +48,8 @@ static bool forbid_writing(void)
 	const struct landlock_ruleset_attr rules = {
 		.handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE,
 	};
-	long fd = syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
+	AUTOCLOSE int fd =
+		(int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
 
 	return fd < 0 || syscall(SYS_landlock_restrict_self, fd, 0) == 0;
 }
@@ -63,15 +65,18 @@ static bool enter_jail(int fd)
 
 /* Only a library that is not there is absent: its load fails also where the caller has limited
  * descriptors or memory, and he must not choose where his grants come from. */
-static int load_error(void)
+static int load_error(const char *name)
 {
 	struct rlimit memory = {0}, files = {0};
+	const char *error = dlerror() ?: "";
 
 	getrlimit(RLIMIT_AS, &memory);
 	getrlimit(RLIMIT_NOFILE, &files);
 	if (memory.rlim_cur != RLIM_INFINITY || files.rlim_cur < 64)
 		return NSS_E_LOAD;
-	return strstr(dlerror() ?: "", strerror(ENOENT)) ? NSS_E_ABSENT : NSS_E_LOAD;
+	if (strncmp(error, name, strlen(name)) != 0) /* a library that it needs */
+		return NSS_E_LOAD;
+	return strstr(error, strerror(ENOENT)) ? NSS_E_ABSENT : NSS_E_LOAD;
 }
 
 static int load(const char *service, const char *function, void **ret_function)
@@ -82,7 +87,7 @@ static int load(const char *service, const char *function, void **ret_function)
 	snprintf(name, sizeof(name), "libsubid_%.63s.so", service);
 	library = strchr(name, '/') ? NULL : dlopen(name, RTLD_LAZY);
 	if (!library)
-		return load_error();
+		return load_error(name);
 	*ret_function = dlsym(library, function);
 	return *ret_function ? 0 : NSS_E_ABSENT;
 }
@@ -152,7 +157,7 @@ const char *plugin_reason(int error)
 		[NSS_E_ABSENT] = "is not there",
 		[NSS_E_LOAD] =
 			"can't be loaded: see ldd of it, and your limits (ulimit -n, -v)",
-		[NSS_E_USER] = "doesn't know the user",
+		[NSS_E_USER] = "knows no such user, or has no ranges for him",
 		[NSS_E_CONNECTION] = "can't reach its service: see that it runs",
 		[NSS_E_ANSWER] = "gave no answer but an error",
 		[NSS_E_JAIL] = "was not loaded: a privilege could not be dropped",

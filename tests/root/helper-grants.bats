@@ -2,7 +2,7 @@
 # Which outer IDs the helpers let through: lines, owners, own IDs, files.
 
 # bats runs functions by name, and inner shells expand what stands in single quotes.
-# shellcheck disable=SC2034
+# shellcheck disable=SC2030,SC2031,SC2034
 load helper
 
 # lines_grant TEXT: with TEXT as /etc/subuid alice may use 100000..100009.
