@@ -79,6 +79,7 @@ struct run {
 	pid_t pid, target;
 	int order; /* a pipe to the target: a byte makes it unshare */
 	bool narrowed;
+	bool ended; /* its own calls are over */
 };
 
 static int faults;
@@ -321,14 +322,22 @@ static int attack(struct run *r, const struct seccomp_data *call)
 	}
 }
 
-static bool opens_null(pid_t pid, const struct seccomp_data *call)
+/* Is this call the open of a path that begins with START? */
+static bool opens_path(pid_t pid, const struct seccomp_data *call, const char *start)
 {
-	char path[10] = "";
-	struct iovec to = {path, sizeof(path)};
-	struct iovec from = {(void *)(uintptr_t)call->args[1], sizeof(path)};
+	char path[16] = "";
+	struct iovec to = {path, strlen(start)};
+	struct iovec from = {(void *)(uintptr_t)call->args[1], strlen(start)};
 
 	return call->nr == SYS_openat && process_vm_readv(pid, &to, 1, &from, 1, 0) > 0 &&
-	       memcmp(path, "/dev/null", sizeof(path)) == 0;
+	       strcmp(path, start) == 0;
+}
+
+/* Does the helper itself make this call? From the first of its own on, up to where gcov writes its
+ * counters in a build for coverage: an attack there would only spoil these. */
+static bool is_own(const struct run *r, const struct seccomp_data *call)
+{
+	return r->point > 0 ? !r->ended : opens_path(r->pid, call, "/dev/null");
 }
 
 /* One call of the helper. */
@@ -340,7 +349,8 @@ static void answer(struct run *r, int listener)
 	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request) < 0)
 		return;
 	response.id = request.id;
-	if (r->point > 0 || opens_null(r->pid, &request.data)) {
+	r->ended |= r->point > 0 && opens_path(r->pid, &request.data, "/mnt/#");
+	if (is_own(r, &request.data)) {
 		r->point++;
 		if (r->point == POINTS) {
 			complain(r, "makes calls without end");
