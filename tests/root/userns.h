@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static inline _Noreturn void die(const char *what)
+static inline __attribute__((noreturn)) void die(const char *what)
 {
 	printf("Bail out! %s: %s\n", what, strerror(errno));
 	fflush(stdout);
