@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -150,6 +151,22 @@ static void many_fds(long n)
 			die("open");
 }
 
+/* N children have ended and wait to be asked how; N more are still there. */
+static void have_children(long n)
+{
+	while (n-- > 0) {
+		if (fork() == 0)
+			_exit(0);
+		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			alarm(20);
+			close(1); /* else who reads there waits for us */
+			close(2);
+			pause();
+		}
+	}
+}
+
 /* Go on in a child that shares something with its parent. */
 static void share(unsigned long flags)
 {
@@ -220,6 +237,7 @@ static const struct {
 	{"terminal", terminal},
 	{"close", close_fd},
 	{"fds", many_fds},
+	{"children", have_children},
 	{"share-fs", share_fs},
 	{"share-files", share_files},
 	{"environment", huge_environment},

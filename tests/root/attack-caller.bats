@@ -15,7 +15,7 @@ with() {
 		habits+=("$1")
 		shift
 	done
-	run as alice timeout 20 "$CALL" "${habits[@]}" -- "$HELPERS/$1" "$TARGET" "${@:2}"
+	run as alice timeout -s KILL 20 "$CALL" "${habits[@]}" -- "$HELPERS/$1" "$TARGET" "${@:2}"
 }
 
 # no_harm HABIT...: what is granted is written in silence and what is not is refused in one line.

@@ -9,7 +9,10 @@
  * count from the first call of the helper's own, the open of /dev/null.
  *
  *	attack-points WHAT FOLDER	root only; alice is granted uid 100000 and gid 300000
+ *	attack-points WHAT FOLDER service	the files grant the same, but a directory service
+ *					is to be asked, which grants uid 500000 and gid 700000
  *
+ * The process that asks the service is handed over too: its calls are points as the helper's are.
  * Says on stdout what should not have been, and exits 1. What the helpers say is on stderr.
  */
 
@@ -31,6 +34,7 @@
 #include <sys/capability.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -44,10 +48,11 @@
 #define SETUID_CAPS (1ULL << CAP_SETUID | 1ULL << CAP_SETFCAP)
 #define SETGID_CAPS (1ULL << CAP_SETGID)
 
-enum what { LOOK, MEMORY, DESCRIPTORS, BREAK, KILL, REUSE, PIDFD, UNSHARE, WHATS };
+enum what { LOOK, PRY, MEMORY, DESCRIPTORS, BREAK, KILL, REUSE, PIDFD, UNSHARE, WHATS };
 
-static const char *const what_names[WHATS] = {"look", "memory", "descriptors", "break",
-					      "kill", "reuse",  "pidfd",       "unshare"};
+static const char *const what_names[WHATS] = {"look",        "pry",   "memory",
+					      "descriptors", "break", "kill",
+					      "reuse",       "pidfd", "unshare"};
 
 /* One request, and what may come of it. */
 struct scenario {
@@ -65,6 +70,12 @@ static const struct scenario scenarios[] = {
 	{false, NULL, NULL, false, false},     {true, NULL, NULL, false, false},
 };
 
+static const struct scenario service_scenarios[] = {
+	{false, "500000", "10", true, false}, {false, "100000", "10", false, false},
+	{true, "700000", "10", true, false},  {true, "300000", "10", false, false},
+	{true, "1001", "1", true, true},
+};
+
 struct status {
 	unsigned int uid[4];
 	unsigned long long permitted, effective;
@@ -76,8 +87,8 @@ struct run {
 	enum what what;
 	size_t at; /* the point that is attacked; 0: none */
 	size_t point;
-	pid_t pid, target;
-	int order; /* a pipe to the target: a byte makes it unshare */
+	pid_t pid, caller, target; /* whose call it is: the helper's, or a child's */
+	int order;                 /* a pipe to the target: a byte makes it unshare */
 	bool narrowed;
 	bool ended; /* its own calls are over */
 };
@@ -250,7 +261,8 @@ static bool is_reuse(enum what what)
 
 static const int opens[] = {SYS_openat, SYS_socket, SYS_fcntl, -1};
 static const int allocates[] = {SYS_mmap, SYS_brk, SYS_mremap, -1};
-static const int ends[] = {SYS_exit_group, SYS_exit, SYS_rt_sigreturn, -1};
+/* These can't fail; a close that says so has closed all the same. */
+static const int ends[] = {SYS_exit_group, SYS_exit, SYS_rt_sigreturn, SYS_close, -1};
 
 /* What may be done while a capability is in effect. */
 static const int effective_calls[] = {
@@ -272,7 +284,7 @@ static void look(struct run *r, const struct seccomp_data *call)
 	struct status s;
 	bool own;
 
-	if (!read_status(r->pid, &s))
+	if (!read_status(r->caller, &s))
 		return;
 	own = s.uid[0] == ALICE && s.uid[1] == ALICE && s.uid[2] == ALICE &&
 	      s.uid[3] == ALICE;
@@ -285,6 +297,44 @@ static void look(struct run *r, const struct seccomp_data *call)
 	if (r->narrowed && s.effective && !is_one_of(call->nr, effective_calls))
 		complain(r, "has a capability in effect where it needs none");
 	r->narrowed |= own && !s.effective && !(s.permitted & ~most);
+}
+
+/* Try as alice to trace PID, to read and write it, and to take a descriptor of its. */
+static bool can_pry(pid_t pid)
+{
+	static const char *const names[] = {"mem",  "maps", "environ",
+					    "fd/1", "fd/3", "exe"};
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	char path[48], byte;
+	struct iovec local = {&byte, 1}, remote = {&byte, 1};
+	bool can =
+		ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0 ||
+		process_vm_readv(pid, &local, 1, &remote, 1, 0) >= 0 || errno != EPERM ||
+		process_vm_writev(pid, &local, 1, &remote, 1, 0) >= 0 || errno != EPERM;
+
+	for (int fd = 0; fd < 8; fd++)
+		can |= syscall(SYS_pidfd_getfd, pidfd, fd, 0) >= 0 || errno != EPERM;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "/proc/%d/%s", pid, names[i]);
+		can |= open(path, O_RDONLY | O_CLOEXEC) >= 0 ||
+		       open(path, O_WRONLY | O_CLOEXEC) >= 0;
+	}
+	return can;
+}
+
+static void pry(const struct run *r)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		become(ALICE);
+		_exit(can_pry(r->caller));
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		die("fork");
+	if (status != 0)
+		complain(r, "lets its caller trace it, look into it or take from it");
 }
 
 /* Put another process, of another group, in the place of the target. */
@@ -306,7 +356,7 @@ static int attack(struct run *r, const struct seccomp_data *call)
 	case BREAK:
 		return is_one_of(call->nr, ends) ? 0 : EPERM;
 	case KILL: /* by turns without a core and with one, if it were let */
-		kill(r->pid, r->at % 2 ? SIGKILL : SIGSEGV);
+		kill(r->caller, r->at % 2 ? SIGKILL : SIGSEGV);
 		return 0;
 	case REUSE:
 	case PIDFD:
@@ -356,8 +406,11 @@ static void answer(struct run *r, int listener)
 			complain(r, "makes calls without end");
 			kill(r->pid, SIGKILL);
 		}
+		r->caller = (pid_t)request.pid;
 		if (r->what == LOOK || is_limit(r->what))
 			look(r, &request.data);
+		if (r->what == PRY)
+			pry(r);
 		/* A limit stays once it is reached. */
 		if (r->point == r->at ||
 		    (r->at > 0 && r->point > r->at && is_limit(r->what)))
@@ -375,7 +428,7 @@ static int supervise(struct run *r, char **argv)
 	int status;
 
 	r->pid = start_helper(argv, &listener.fd);
-	while (poll(&listener, 1, 10000) > 0 && listener.revents & POLLIN)
+	while (poll(&listener, 1, 20000) > 0 && listener.revents & POLLIN)
 		answer(r, listener.fd);
 	if (!(listener.revents & POLLHUP)) {
 		complain(r, "hangs");
@@ -467,12 +520,15 @@ static size_t run_once(const char *folder, const struct scenario *s, enum what w
 
 int main(int argc, char **argv)
 {
+	bool service = argc == 4 && strcmp(argv[3], "service") == 0;
+	const struct scenario *s = service ? service_scenarios : scenarios;
+	size_t runs = 0, n = service ? sizeof(service_scenarios) / sizeof(*s)
+				     : sizeof(scenarios) / sizeof(*s);
 	enum what what = LOOK;
-	size_t runs = 0;
 
-	while (argc == 3 && what < WHATS && strcmp(argv[1], what_names[what]) != 0)
+	while (argc >= 3 && what < WHATS && strcmp(argv[1], what_names[what]) != 0)
 		what++;
-	if (argc != 3 || what == WHATS || pipe2(ready, O_CLOEXEC) < 0)
+	if (argc != 3 + service || what == WHATS || pipe2(ready, O_CLOEXEC) < 0)
 		return 2;
 #ifdef __SANITIZE_ADDRESS__
 	/* Most calls are then the sanitizer's, which tries for ever what we let fail. */
@@ -480,12 +536,13 @@ int main(int argc, char **argv)
 	return 0;
 #endif
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
-		size_t points = run_once(argv[2], &scenarios[i], what, 0);
+	for (size_t i = 0; i < n; i++) {
+		size_t points = run_once(argv[2], &s[i], what, 0);
 
 		runs++;
-		for (size_t at = 1; what != LOOK && at <= points; at++, runs++)
-			run_once(argv[2], &scenarios[i], what, at);
+		for (size_t at = 1; what != LOOK && what != PRY && at <= points;
+		     at++, runs++)
+			run_once(argv[2], &s[i], what, at);
 	}
 	printf("# %s: %zu runs, %d faults\n", argv[1], runs, faults);
 	return faults > 0;

@@ -11,6 +11,8 @@
  *	stop	the helper is stopped, the PID used anew, and the helper goes on
  *	exec	the target becomes a program that is setuid root and setgid
  *	signal	the helper gets a signal, each in turn
+ *	limits	limits of the child that asks a directory service, which grants nothing of this, come
+ *		and go
  *
  * Says on stdout what should not have been, and a line of figures; exits 1 if there is a fault. What
  * the helpers say is on stderr. IDMAP_SEED=N sets the seed, which is printed.
@@ -39,9 +41,10 @@
 #define OTHER_GROUP 1002U
 #define HANG        20 /* seconds after which a helper hangs */
 
-enum what { REUSE, PIDFD, STOP, EXEC, SIGNAL, WHATS };
+enum what { REUSE, PIDFD, STOP, EXEC, SIGNAL, LIMITS, WHATS };
 
-static const char *const what_names[WHATS] = {"reuse", "pidfd", "stop", "exec", "signal"};
+static const char *const what_names[WHATS] = {"reuse", "pidfd",  "stop",
+					      "exec",  "signal", "limits"};
 
 struct request {
 	const char *program, *outer, *count, *map;
@@ -212,6 +215,41 @@ static void use_pid_anew(struct try *t)
 	t->target = start_target(t->target, OTHER_GROUP, false);
 }
 
+/* The first child of PID, or 0. */
+static pid_t child_of(pid_t pid)
+{
+	char path[64], text[16] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	return (pid_t)strtol(text, NULL, 10);
+}
+
+/* Take descriptors or memory away from the child for a moment, again and again. Its user may. */
+static void change_limits(const struct try *t)
+{
+	const struct rlimit none = {0, RLIM_INFINITY}, all = {1024, RLIM_INFINITY};
+	const struct rlimit any = {RLIM_INFINITY, RLIM_INFINITY};
+	bool memory = random() % 2;
+	pid_t child = 0;
+
+	for (int i = 0; child == 0 && i < 1000; i++)
+		child = child_of(t->helper);
+	for (int i = 0; child > 0 && i < 20; i++) {
+		spin(random() % 30000);
+		kill(child, SIGSTOP);
+		prlimit(child, memory ? RLIMIT_AS : RLIMIT_NOFILE, &none, NULL);
+		kill(child, SIGCONT);
+		spin(random() % 30000);
+		prlimit(child, memory ? RLIMIT_AS : RLIMIT_NOFILE, memory ? &any : &all,
+			NULL);
+	}
+}
+
 static void happen(struct try *t)
 {
 	switch (t->what) {
@@ -226,6 +264,9 @@ static void happen(struct try *t)
 	case SIGNAL:
 		kill(t->helper, t->signal);
 		kill(t->helper, SIGCONT);
+		return;
+	case LIMITS:
+		change_limits(t);
 		return;
 	default:
 		use_pid_anew(t);
@@ -279,7 +320,9 @@ static void check(const struct try *t, int status)
 	figures.killed += WIFSIGNALED(status);
 	read_file(fd, text);
 	close(fd);
-	if (t->what != SIGNAL && t->what != EXEC && text[0] != '\0')
+	if (t->what == LIMITS && written)
+		complain(t, "what the service does not grant is mapped");
+	else if (t->what != SIGNAL && t->what != EXEC && text[0] != '\0')
 		complain(t, "another process is mapped");
 	else if (WIFEXITED(status) && (WEXITSTATUS(status) == 0) != written)
 		complain(t, written ? "fails, and a map is written"
@@ -377,9 +420,9 @@ int main(int argc, char **argv)
 	t.request = &requests[0];
 	time = helper_time(&t);
 	for (unsigned long i = 0; i < tries; i++) {
-		t.request = &requests[i % 3];
+		t.request = &requests[i % (t.what == LIMITS ? 2 : 3)];
 		t.signal = nth_signal(i / 3);
-		run_once(&t, time * (random() % 1200) / 1000);
+		run_once(&t, t.what == LIMITS ? 0 : time * (random() % 1200) / 1000);
 	}
 	unlink(privileged);
 	printf("%s: %lu tries within %lld us, seed %u: %lu maps written before, %lu refused, "
