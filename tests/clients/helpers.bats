@@ -167,6 +167,7 @@ make_testbed() {
 
 @test "the system's helpers are covered, so none of these can have used them" {
 	HELPERS=$BATS_TEST_TMPDIR
+	IDMAP=$HELPERS/idmap
 	touch "$HELPERS"/new{u,g}idmap
 	client unshare --map-auto --map-root-user true
 	assert_failure
