@@ -21,6 +21,10 @@ points() {
 	points look
 }
 
+@test "at no point can its caller trace it, look into it or take a descriptor" {
+	points pry
+}
+
 @test "out of memory at any point it drops its privilege before it says so" {
 	points memory
 }
@@ -239,15 +243,20 @@ in_namespace() {
 	ours variables
 }
 
-# limited LIMIT PROGRAM ARG...: alice runs PROGRAM under a limit of prlimit(1); sets $status.
+# limited LIMIT PROGRAM ARG...: alice runs PROGRAM under a limit of prlimit(1); sets $status and
+# $output. It says one thing, or its loader does, or the limit ends it.
 limited() {
 	status=0
-	as alice timeout 10 prlimit --core=unlimited "$1" \
-		"$HELPERS/$2" "$TARGET" "${@:3}" >/dev/null 2>&1 || status=$?
+	as alice timeout 20 prlimit --core=unlimited "$1" \
+		"$HELPERS/$2" "$TARGET" "${@:3}" >/run/tmp/said 2>&1 || status=$?
+	output=$(</run/tmp/said)
 	[ "$status" -ne 124 ] || fail "$1: hangs"
+	[[ $status != 1 || $output =~ $ONE_REASON ]] || fail "$1: $output"
+	[[ $status != 127 || $output != *$'\n'* ]] || fail "$1: $output"
+	[[ $status != 0 || -z $output ]] || fail "$1: $output"
 }
 
-# under LIMIT: a map that is not granted, and the own gid.
+# under LIMIT: a map that is not granted, the own gid, and one that is granted.
 under() {
 	limited "$1" newuidmap 0 200000 10
 	[ "$status" -ne 0 ] || fail "$1: succeeds"
@@ -256,25 +265,52 @@ under() {
 	if [ -n "$(<"/proc/$TARGET/gid_map")" ]; then
 		assert_map gid_map '0 1001 1'
 		assert_setgroups deny
-		spawn_userns alice
 	elif [ "$status" -eq 0 ]; then
 		fail "$1: succeeds, and no map is written"
 	fi
+	limited "$1" newuidmap 0 100000 10
+	if [ "$status" -eq 0 ]; then
+		assert_map uid_map '0 100000 10'
+	else
+		assert_map uid_map ''
+	fi
+	[ -z "$(cat "/proc/$TARGET"/?id_map)" ] || spawn_userns alice
 }
 
 @test "limits of the caller at zero or tiny grant nothing, hang nothing and leave no core" {
 	local limit
-	cd /run/tmp
 	limits() {
+		cd /run/tmp || return
 		spawn_userns alice
 		for limit in --nofile={0..7} --fsize=0 --cpu={0,1} --nproc=0 --memlock=0 \
-			--sigpending=0 --as={1,2,4,5,6,8}000000 --data={0,65536,262144} \
-			--stack={0,16384,65536}; do
+			--sigpending=0 --as={0,1,2,4,5,6,8}000000 --data={0,65536,262144,2000000} \
+			--stack={0,16384,65536} --rss=0 --locks=0 --msgqueue=0 --nice=0 --rtprio=0; do
 			under "$limit"
 		done
 		assert_equal "$(find /run/tmp -maxdepth 1 -name 'core*')" ''
 	}
 	ours limits
+}
+
+@test "a run that uses up its processor time leaves no map and no core" {
+	local triples
+	grant_uid alice:200000:400000
+	ulimit -Ss unlimited
+	mapfile -t triples < <(seq 0 99999 | awk '{ print 4 * $1 "\n" 200000 + 4 * $1 "\n1" }')
+	time_is_up() {
+		local usec
+		cd /run/tmp || return
+		fresh_target
+		for usec in 1000 5000 10000 20000; do
+			run as alice prlimit --core=unlimited "$IDMAP_BUILDDIR/tests/root/attack-call" \
+				"profile=$usec" -- "$HELPERS/newuidmap" "$TARGET" "${triples[@]}"
+			[[ $status = @(1|155) ]] || fail "status $status: $output"
+			assert_untouched
+		done
+		assert_equal "$(find /run/tmp -maxdepth 1 -name 'core*')" ''
+		UNTOUCHED_OF=alice
+	}
+	ours time_is_up
 }
 
 @test "a hundred thousand triples are read, merged and written, or counted and refused" {
@@ -287,8 +323,7 @@ under() {
 		mapfile -t triples < <(seq 0 99999 | awk '{ print 2 * $1 "\n" 200000 + $1 "\n1" }')
 		refuses newuidmap '100000 extents: a map holds at most 340' "${triples[@]}"
 	}
-	HELPERS=$HELPERS_SETUID
-	many
+	ours many
 }
 
 @test "a number of 131071 digits is refused in one short line" {
@@ -490,6 +525,31 @@ except subprocess.TimeoutExpired:
 	rm /etc/subuid
 	/usr/bin/python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("/etc/subuid")'
 	ours instead
+}
+
+@test "a FIFO in place of subgid, nsswitch.conf or login.defs grants nothing and is not waited for" {
+	local file gid reason
+	fifo() {
+		# Not by setpriv, which reads nsswitch.conf and waits itself.
+		run timeout -s KILL 20 /usr/bin/python3 -c '
+import os, sys
+gid = int(sys.argv[1])
+os.setgroups([])
+os.setresgid(gid, gid, gid)
+os.setresuid(1001, 1001, 1001)
+os.execv(sys.argv[2], sys.argv[2:])' "$gid" "$HELPERS/newgidmap" "$TARGET" 0 300000 10
+		assert_refused "$reason"
+		assert_untouched
+	}
+	for file in /etc/subgid /etc/nsswitch.conf /etc/login.defs; do
+		gid=1001 reason="^newgidmap: $file: not a regular file$"
+		[ "$file" != /etc/login.defs ] || gid=1002 reason='owned by a different user'
+		spawn setpriv --reuid +1001 --regid "+$gid" --clear-groups -- unshare -U sleep infinity
+		mv "$file" /run/tmp/kept
+		mkfifo -m 644 "$file"
+		ours fifo
+		mv /run/tmp/kept "$file"
+	done
 }
 
 @test "an own gid is denied setgroups after newuidmap too, and a second map changes nothing" {
