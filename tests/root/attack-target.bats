@@ -207,8 +207,6 @@ os.execvp("sleep", ["sleep", "infinity"])' "$1"
 	ours bound
 }
 
-# fake_proc FILE...: in a mount namespace of alice's own a tmpfs stands in place of /proc, in which
-# process 4711 has the map that is asked for as a link to FILE.
 @test "a /proc of the caller's own making leads no write to a file that is not his" {
 	fake() {
 		local link
@@ -221,7 +219,9 @@ os.execvp("sleep", ["sleep", "infinity"])' "$1"
 				case $1 in mount*) : >/proc/4711/uid_map ;; esac &&
 				$1 /proc/4711/uid_map && exec "$0" 4711 0 0 1' \
 				"$HELPERS/newuidmap" "$link"
-			assert_refused 'open of uid_map failed: (Too many levels|Invalid cross)'
+			# A sanitizer misses /proc and says so in lines of its own.
+			assert_failure 1
+			assert_line --regexp '^newuidmap: open of uid_map failed: (Too many levels|Invalid cross)'
 			assert_equal "$(</run/tmp/precious)" precious
 		done
 	}
@@ -279,8 +279,6 @@ libc.pthread_exit(None)' 3>&- &
 	ours wrapped
 }
 
-# old_descriptor KIND: alice has descriptor 8 on her process, a directory or a pidfd; it ends, and
-# another process of hers has its PID when she calls.
 @test "a descriptor of a process whose PID is used anew leads to no other process" {
 	anew() {
 		local kind
@@ -326,8 +324,6 @@ sys.exit(status)" "$HELPERS/newuidmap"
 	ours anew
 }
 
-# nested CMD...: CMD runs as root of a user namespace of alice's, whose own /etc grants all IDs to
-# root, in a chroot(2) of its own with the outer /proc.
 @test "in a chroot of the caller's own, with an /etc of his own, only the namespace's own IDs are mapped" {
 	chrooted() {
 		local outer
