@@ -436,7 +436,7 @@ static void arrange(const size_t chosen[MOST], size_t n, uint64_t which,
 {
 	memcpy(ret_index, chosen, MOST * sizeof(*chosen));
 	for (size_t i = n; i > 1; i--) {
-		size_t other = which % i, held = ret_index[i - 1];
+		size_t other = (size_t)(which % i), held = ret_index[i - 1];
 
 		which /= i;
 		ret_index[i - 1] = ret_index[other];
