@@ -57,27 +57,33 @@ static void pend_signals(long n)
 			raise(i);
 }
 
-static void set_timer(int which, long usec)
+static const struct itimerval *after(long usec)
 {
-	const struct itimerval timer = {.it_value = {usec / 1000000, usec % 1000000}};
+	static struct itimerval timer;
 
-	if (setitimer(which, &timer, NULL) < 0)
+	timer.it_value = (struct timeval){usec / 1000000, usec % 1000000};
+	return &timer;
+}
+
+static void armed(int result)
+{
+	if (result < 0)
 		die("setitimer");
 }
 
 static void real_timer(long usec)
 {
-	set_timer(ITIMER_REAL, usec);
+	armed(setitimer(ITIMER_REAL, after(usec), NULL));
 }
 
 static void virtual_timer(long usec)
 {
-	set_timer(ITIMER_VIRTUAL, usec);
+	armed(setitimer(ITIMER_VIRTUAL, after(usec), NULL));
 }
 
 static void profile_timer(long usec)
 {
-	set_timer(ITIMER_PROF, usec);
+	armed(setitimer(ITIMER_PROF, after(usec), NULL));
 }
 
 static void odd_personality(long n)
