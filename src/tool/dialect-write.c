@@ -159,9 +159,10 @@ int dialect_write_oci(FILE *out, const struct dialect *dialect,
 	return 0;
 }
 
-static uint32_t shift_of(const struct extent *extent)
+/* Not in 32 bits, where {1001 0 1} and {0 4294966295 1} would be shifted alike. */
+static int64_t shift_of(const struct extent *extent)
 {
-	return extent->outer - extent->inner;
+	return (int64_t)extent->outer - extent->inner;
 }
 
 /* The extent whose shift serves more than half of MAP's inner IDs: it is of the base. */
@@ -194,11 +195,12 @@ static int split_base(const struct idmap *map, enum id_kind kind, struct extent 
 		      struct dialect_refusal *why)
 {
 	const struct extent *found = find_base(map);
-	uint32_t end = 0, next = 0;
+	uint32_t outer, end = 0, next = 0;
 
-	if (!found || found->outer < found->inner)
+	if (!found || shift_of(found) < 0)
 		return cannot(why, kind, NULL,
 			      "no base from inner 0 holds more than half of its IDs");
+	outer = (uint32_t)shift_of(found);
 	for (size_t i = 0; i < map->n; i++)
 		if (shift_of(&map->extents[i]) == shift_of(found))
 			end = map->extents[i].inner + map->extents[i].count;
@@ -206,13 +208,13 @@ static int split_base(const struct idmap *map, enum id_kind kind, struct extent 
 		const struct extent *e = &map->extents[i];
 
 		if (e->inner > next)
-			return cannot(why, kind,
-				      &(struct extent){next, shift_of(found) + next,
-						       e->inner - next},
-				      "is missing, a hole in the base");
+			return cannot(
+				why, kind,
+				&(struct extent){next, outer + next, e->inner - next},
+				"is missing, a hole in the base");
 		next = e->inner + e->count;
 	}
-	*ret_base = (struct extent){0, shift_of(found), end};
+	*ret_base = (struct extent){0, outer, end};
 	return 0;
 }
 

@@ -208,6 +208,17 @@ static void incus_says_only_what_lies_over_the_base(void)
 		   "uid 999 110\nuid 998 999\ngid 10000-10099 65536-65635\n");
 }
 
+static void incus_takes_no_extent_for_the_base_that_wraps_to_it(void)
+{
+	struct dialect_maps maps = {
+		.maps = {MAP({0, 4294966295, 999}, {999, 2, 1}, {1000, 1001000, 1},
+			     {1001, 0, 1}, {1002, 1001002, 1})},
+	};
+
+	check_says("incus", &maps, 0,
+		   "uid 2 999\nuid 1001000 1000\nuid 0 1001\nuid 1001002 1002\n");
+}
+
 static void incus_refuses_what_no_base_and_entries_make(void)
 {
 	struct dialect_maps maps = {0};
@@ -641,6 +652,7 @@ int main(void)
 		TEST(podman_is_not_given_one_kind_since_it_would_copy_it),
 		TEST(nspawn_says_one_range_from_inner_0_for_both),
 		TEST(incus_says_only_what_lies_over_the_base),
+		TEST(incus_takes_no_extent_for_the_base_that_wraps_to_it),
 		TEST(incus_refuses_what_no_base_and_entries_make),
 		TEST(subuid_lines_are_the_outer_ranges_stitched),
 		TEST(no_map_and_unmapped_outer_ids_are_refused_by_all),
