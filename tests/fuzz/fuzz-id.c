@@ -114,20 +114,21 @@ static void check_opened(bool is_fd, uint32_t number, int fd)
 
 static void check_target(const char *name)
 {
-	bool is_fd = strncmp(name, "fd:", 3) == 0, named;
+	bool is_fd = strncmp(name, "fd:", 3) == 0, named, ours;
 	const char *digits = name + (is_fd ? 3 : 0);
 	uint32_t number = 0;
 	int fd = -1, r;
 
 	named = oracle_number(digits, strlen(digits), &number) == 0 &&
 		number <= INT_MAX && (is_fd || number > 0);
-	/* What else is open here is not ours to say. */
-	if (named && is_fd && number < 64 && (number < FD_PROC || number > FD_FOLDER))
+	ours = number >= FD_PROC && number <= FD_FOLDER;
+	/* What else whoever started this has left open is not ours to say. */
+	if (named && is_fd && !ours && fcntl((int)number, F_GETFD) >= 0)
 		return;
 	r = target_open(name, &fd);
 	HOLDS((r == TARGET_E_NAME) == !named);
 	if (named && is_fd)
-		HOLDS(r == (number >= 64          ? TARGET_E_CLOSED
+		HOLDS(r == (!ours                 ? TARGET_E_CLOSED
 			    : number == FD_FOLDER ? TARGET_E_KIND
 						  : 0));
 	if (r == 0)
