@@ -235,7 +235,8 @@ static void ask_service(struct call *call)
 	call->absent = r == NSS_E_ABSENT;
 	if (r != 0 && !call->absent) {
 		privs_drop();
-		fail(call, "libsubid_%s.so %s", call->service, plugin_reason(r));
+		fail(call, "libsubid_%s.so%s %s", call->service, r < 0 ? ":" : "",
+		     plugin_reason(r));
 	}
 	if (r == 0) {
 		call->grants = (struct textfile){text, len};

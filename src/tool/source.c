@@ -117,8 +117,8 @@ char *source_explain(const struct source *source, int error)
 		message_fail(&message, "libsubid_%s.so %s: %s counts", source->service,
 			     plugin_reason(error), source->name);
 	else if (source->part == SOURCE_SERVICE)
-		message_fail(&message, "libsubid_%s.so %s", source->service,
-			     plugin_reason(error));
+		message_fail(&message, "libsubid_%s.so%s %s", source->service,
+			     error < 0 ? ":" : "", plugin_reason(error));
 	else if (source->part == SOURCE_FILE && error == -EACCES)
 		message_fail(&message,
 			     "%s: Permission denied: as root: chmod 644 it; as it is, "

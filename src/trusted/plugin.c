@@ -59,8 +59,8 @@ static bool enter_jail(int fd)
 {
 	return privs_drop() == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 &&
 	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-	       prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && keep_only(fd) &&
-	       forbid_writing();
+	       prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && chdir("/") == 0 &&
+	       keep_only(fd) && forbid_writing();
 }
 
 /* Only a library that is not there is absent: its load fails also where the caller has limited

@@ -61,9 +61,10 @@ int privs_raise(enum id_kind kind, bool with_setfcap)
 int privs_drop(void)
 {
 	cap_t want = cap_from_text("cap_setuid,cap_setgid,cap_setfcap=ep");
-	uid_t id = getuid();
-	/* An ID that our user namespace lacks can't be set, and needs not where it is the only one. */
-	int r = id != geteuid() && setresuid(id, id, id) < 0 ? -errno : hold(NULL, 0, 0);
+	uid_t uid = getuid();
+	/* One that our user namespace lacks can't be set, and needs not where it is the only one. */
+	bool same = uid == geteuid();
+	int r = !same && setresuid(uid, uid, uid) < 0 ? -errno : hold(NULL, 0, false);
 
 	if (r == 0 && (!want || cap_set_proc(want) == 0))
 		r = -ENOTRECOVERABLE;
