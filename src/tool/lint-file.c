@@ -70,9 +70,13 @@ static bool is_system_file(const struct lint_file *file)
 static int add_answer(struct lint *lint, enum id_kind kind, int error,
 		      const struct textfile *text)
 {
+	const struct source source = lint->sources[kind];
 	struct lint_file *new;
-	int r = lint_add_file(lint, lint->sources[kind].name);
+	int r;
 
+	snprintf(lint->names[kind], sizeof(lint->names[kind]), "%s (%s)", source.name,
+		 id_words[kind].grants + strlen("/etc/"));
+	r = lint_add_file(lint, lint->names[kind]);
 	if (r != 0)
 		return r;
 	new = &lint->files[lint->n_files - 1];

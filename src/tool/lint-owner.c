@@ -180,9 +180,9 @@ static int check_total(struct lint *lint, size_t file, const struct lint_owner *
 	/* Of two totals the lesser is pointed at. */
 	if (r != 0 || partner == file || (total > 0 && owner->total[kind] >= total))
 		return r;
-	if (total == 0)
-		return lint_note(lint, lint_at(lint, file, first, 0, LINT_ONE_FILE_ONLY));
-	finding = lint_at(lint, file, first, 2, LINT_COUNTS_DIFFER);
+	finding = total == 0 ? lint_at(lint, file, first, 0, LINT_ONE_FILE_ONLY)
+			     : lint_at(lint, file, first, 2, LINT_COUNTS_DIFFER);
+	finding.other_file = partner;
 	finding.value = owner->total[kind];
 	finding.other_value = total;
 	return lint_note(lint, finding);

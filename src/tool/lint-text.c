@@ -53,15 +53,16 @@ static bool is_denied(const struct lint_finding *finding)
 static void say_unreadable(const struct saying *say)
 {
 	const struct lint_file *file = say->file;
-	char *why;
+	char *why, *safe = NULL;
 
 	if (!file->is_answer) {
 		fputs(textfile_reason((int)(int64_t)say->finding->value), say->out);
 		return;
 	}
 	why = source_explain(&say->lint->sources[file->kind], file->error);
-	if (why)
-		say_bytes(say->out, why, strlen(why));
+	if (why && stravis(&safe, why, VIS_NOSLASH) >= 0)
+		fputs(safe, say->out);
+	free(safe);
 	free(why);
 }
 
@@ -217,7 +218,7 @@ static void say_one_file(const struct saying *say)
 {
 	say_owner(say, say->finding->text);
 	fprintf(say->out, " has nothing in %s",
-		say->lint->files[1 - say->finding->file].path);
+		say->lint->files[say->finding->other_file].path);
 }
 
 static void say_counts(const struct saying *say)
@@ -225,7 +226,7 @@ static void say_counts(const struct saying *say)
 	say_owner(say, say->finding->text);
 	fprintf(say->out, " has %" PRIu64 " IDs here and %" PRIu64 " in %s",
 		say->finding->value, say->finding->other_value,
-		say->lint->files[1 - say->finding->file].path);
+		say->lint->files[say->finding->other_file].path);
 }
 
 static void say_small(const struct saying *say)

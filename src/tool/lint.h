@@ -85,6 +85,7 @@ struct lint_finding {
 	size_t more;        /* a note: lines that it holds for as well */
 	struct range range; /* that it is about; of an overlap: the shared IDs */
 	size_t other_line;  /* of an overlap or duplicate */
+	size_t other_file;  /* of what only a pair of files shows */
 	const char *other_text;
 	uint64_t value; /* an ID, a total, an error: as the rule has it */
 	uint64_t other_value;
@@ -130,6 +131,7 @@ struct lint {
 	size_t n_given; /* those that the caller added; behind them stand a service's answers */
 	struct lint_useradd useradd[ID_KINDS];
 	struct source sources[ID_KINDS]; /* of the kinds whose own file is checked */
+	char names[ID_KINDS][96];        /* of the answers: "service sss (subuid)" */
 	struct lint_owners *owners;
 	struct lint_finding *findings; /* owned, sorted */
 	size_t n;

@@ -56,10 +56,14 @@ int shadow_subid_has_range(const char *owner, unsigned long start, unsigned long
 
 static void add(struct answer *answer, unsigned long start, unsigned long count)
 {
-	size_t n = (size_t)answer->n + 1;
+	size_t n = 2 * (size_t)answer->n + 1;
+	bool full =
+		(answer->n & (answer->n + 1)) == 0; /* 0, 1, 3, 7: it grows to 2 n + 1 */
 
-	answer->ranges = reallocarray(answer->ranges, n, sizeof(struct range));
-	answer->owners = reallocarray(answer->owners, n, sizeof(uid_t));
+	if (full) {
+		answer->ranges = reallocarray(answer->ranges, n, sizeof(struct range));
+		answer->owners = reallocarray(answer->owners, n, sizeof(uid_t));
+	}
 	if (!answer->ranges || !answer->owners)
 		abort();
 	answer->ranges[answer->n] = (struct range){start, count};

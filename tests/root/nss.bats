@@ -460,7 +460,8 @@ assert_nothing_held() {
 	run -1 --separate-stderr as alice "$IDMAP" --dump -u
 	assert_regex "$stderr" 'service directory:1 names alice but grants nothing \(COUNT is 0\)'
 	run -1 as alice "$IDMAP" check
-	assert_line --regexp '^service directory:1:[0-9]+: error: .*\[zero-count\]'
+	assert_line --regexp '^service directory \(subuid\):1:[0-9]+: error: .*\[zero-count\]'
+	assert_line --regexp '^service directory \(subgid\):1:1: warning: alice has nothing in service directory \(subuid\)'
 }
 
 @test "getsubids lists what the service grants" {
@@ -554,11 +555,11 @@ doctor_says() {
 	offers alice.uid 'range 2147483648 65536' 'range 700000 1' 'range 700000 1'
 	run -0 --separate-stderr as alice "$IDMAP" check
 	assert_line '/etc/subuid: warning: /etc/nsswitch.conf says subid: directory: the helpers ask that service and never this file [not-asked]'
-	assert_line --regexp '^service directory:1:7: note: .*\[above-2-31\]'
-	assert_line --regexp '^service directory:3:[0-9]+: warning: .*\[duplicate\]'
+	assert_line --regexp '^service directory \(subuid\):1:7: note: .*\[above-2-31\]'
+	assert_line --regexp '^service directory \(subuid\):3:[0-9]+: warning: .*\[duplicate\]'
 	offers alice.uid crash
 	run -1 as alice "$IDMAP" check
-	assert_line --regexp '^service directory: error: libsubid_directory.so crashed or was killed'
+	assert_line --regexp '^service directory \(subuid\): error: libsubid_directory.so crashed or was killed: it grants nothing'
 }
 
 @test "what is asked changes no signal of the command, and prints nothing twice" {
