@@ -57,7 +57,7 @@ static bool forbid_writing(void)
 /* Be the caller and nothing more, whom he himself can neither trace nor outlive. */
 static bool enter_jail(int fd)
 {
-	return privs_drop() == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 &&
+	return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && privs_drop() == 0 &&
 	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 	       prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && chdir("/") == 0 &&
 	       keep_only(fd) && forbid_writing();
