@@ -68,13 +68,13 @@ static bool enter_jail(int fd)
 static int load_error(const char *name)
 {
 	struct rlimit memory = {0}, files = {0};
-	const char *error = dlerror() ?: "";
+	const char *error = dlerror() ?: "", *named = strstr(error, name);
 
 	getrlimit(RLIMIT_AS, &memory);
 	getrlimit(RLIMIT_NOFILE, &files);
 	if (memory.rlim_cur != RLIM_INFINITY || files.rlim_cur < 64)
 		return NSS_E_LOAD;
-	if (strncmp(error, name, strlen(name)) != 0) /* a library that it needs */
+	if (!named || named[strlen(name)] != ':') /* a library that it needs */
 		return NSS_E_LOAD;
 	return strstr(error, strerror(ENOENT)) ? NSS_E_ABSENT : NSS_E_LOAD;
 }
