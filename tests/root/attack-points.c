@@ -90,7 +90,8 @@ struct run {
 	pid_t pid, caller, target; /* whose call it is: the helper's, or a child's */
 	int order;                 /* a pipe to the target: a byte makes it unshare */
 	bool narrowed;
-	bool ended; /* its own calls are over */
+	bool ended
+		[2]; /* its own calls are over, those of the child that asks a service */
 };
 
 static int faults;
@@ -385,9 +386,15 @@ static bool opens_path(pid_t pid, const struct seccomp_data *call, const char *s
 
 /* Does the helper itself make this call? From the first of its own on, up to where gcov writes its
  * counters in a build for coverage: an attack there would only spoil these. */
-static bool is_own(const struct run *r, const struct seccomp_data *call)
+static bool is_own(struct run *r, const struct seccomp_notif *request)
 {
-	return r->point > 0 ? !r->ended : opens_path(r->pid, call, "/dev/null");
+	pid_t pid = (pid_t)request->pid;
+	bool *ended = &r->ended[pid != r->pid];
+
+	if (r->point == 0)
+		return opens_path(pid, &request->data, "/dev/null");
+	*ended |= opens_path(pid, &request->data, "/mnt/#");
+	return !*ended;
 }
 
 /* One call of the helper. */
@@ -399,8 +406,7 @@ static void answer(struct run *r, int listener)
 	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request) < 0)
 		return;
 	response.id = request.id;
-	r->ended |= r->point > 0 && opens_path(r->pid, &request.data, "/mnt/#");
-	if (is_own(r, &request.data)) {
+	if (is_own(r, &request)) {
 		r->point++;
 		if (r->point == POINTS) {
 			complain(r, "makes calls without end");

@@ -249,7 +249,8 @@ limited() {
 	status=0
 	as alice timeout 20 prlimit --core=unlimited "$1" \
 		"$HELPERS/$2" "$TARGET" "${@:3}" >/run/tmp/said 2>&1 || status=$?
-	output=$(</run/tmp/said)
+	# In a build for coverage gcov complains of a limit on top.
+	output=$(grep -v '^profiling:' /run/tmp/said) || true
 	[ "$status" -ne 124 ] || fail "$1: hangs"
 	[[ $status != 1 || $output =~ $ONE_REASON ]] || fail "$1: $output"
 	[[ $status != 127 || $output != *$'\n'* ]] || fail "$1: $output"

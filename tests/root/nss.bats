@@ -417,6 +417,31 @@ assert_nothing_held() {
 	assert_output ''
 }
 
+# It would be his choice then where his grants come from.
+@test "a caller who limits descriptors or memory does not have the files count" {
+	service absent
+	limited() {
+		local limit
+		for limit in --nofile=32 --as=1073741824; do
+			spawn_userns alice
+			run as alice prlimit "$limit" "$HELPERS/newuidmap" "$TARGET" 0 500000 1
+			assert_refused "^newuidmap: libsubid_absent.so can't be loaded"
+			assert_map uid_map ''
+		done
+	}
+	ours limited
+}
+
+@test "whichever system call fails while the service is asked, no map is written that must not be" {
+	broken() {
+		cd /run/tmp || return
+		run --separate-stderr timeout 200 \
+			"$IDMAP_BUILDDIR/tests/root/attack-points" break "$HELPERS"
+		assert_success
+	}
+	ours broken
+}
+
 # The tool
 
 @test "idmap plans, writes, executes and looks up from the ranges of the service" {
