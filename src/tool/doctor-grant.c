@@ -123,6 +123,8 @@ static const char *service_fix(int error)
 	case NSS_E_LOAD:
 		return "see what is missing with ldd, or in the limits of the caller: "
 		       "ulimit -n (64 at least) and ulimit -v (unlimited)";
+	case NSS_E_FUNCTION:
+		return "install a newer one: it needs shadow_subid_list_owner_ranges()";
 	case NSS_E_CONNECTION:
 		return "start the daemon that it asks (SSSD: systemctl start sssd), and "
 		       "see that its directory can be reached";

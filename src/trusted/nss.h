@@ -5,8 +5,8 @@
  * nss: the directory service that nsswitch.conf names in the place of /etc/subuid and /etc/subgid.
  *
  * Its plugin, libsubid_NAME.so, is code that nobody here has read. It runs in a child that has
- * dropped every privilege, can neither be traced nor write a file, and is killed when its time is
- * up (plugin.h). What it answers comes back over a pipe as the text of such a file,
+ * dropped every privilege, can neither be traced nor change a file nor start a program, and is
+ * killed when its time is up (plugin.h). What it answers comes back over a pipe as the text of such a file,
  * OWNER:START:COUNT a line, so that subid.h alone decides what a range is and one that is out of
  * bounds grants nothing.
  */
@@ -22,10 +22,11 @@ struct nss_question {
 	uint32_t id;       /* which UIDs may use this ID, "UID:ID:1" a line */
 };
 
-/* The first six are the child's exit status: none that a library might exit with on its own. */
+/* The first seven are the child's exit status: none that a library might exit with on its own. */
 enum {
 	NSS_E_ABSENT = 201, /* no such plugin: as in shadow the files count then */
 	NSS_E_LOAD,         /* it is there, but can't be loaded now */
+	NSS_E_FUNCTION,     /* it offers no such function */
 	NSS_E_USER,         /* SUBID_STATUS_UNKNOWN_USER */
 	NSS_E_CONNECTION,   /* SUBID_STATUS_ERROR_CONN */
 	NSS_E_ANSWER,       /* SUBID_STATUS_ERROR, or no known status */

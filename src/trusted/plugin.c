@@ -7,9 +7,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/landlock.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -37,33 +40,61 @@ static bool keep_only(int fd)
 	for (int i = 0; i < ANSWER; i++)
 		if (dup2(null, i) < 0)
 			return false;
-	return dup2(fd, ANSWER) == ANSWER &&
+	return dup3(fd, ANSWER, O_CLOEXEC) == ANSWER &&
 	       syscall(SYS_close_range, ANSWER + 1, ~0U, 0) == 0;
 }
 
-/* No file is opened for writing, no process outside traced. (landlock(7): Linux 5.13; a kernel
- * that has none, or has it turned off, goes without.) */
-static bool forbid_writing(void)
+/* No file is opened for writing, made, cut or removed, and no process outside traced. (landlock(7):
+ * Linux 5.13; a kernel that has none, or has it turned off, goes without.) */
+static bool forbid_changes(void)
 {
-	const struct landlock_ruleset_attr rules = {
-		.handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE,
+	struct landlock_ruleset_attr rules = {
+		.handled_access_fs =
+			LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+			LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+			LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
+			LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+			LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM,
 	};
-	AUTOCLOSE int fd =
-		(int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
+	long version = syscall(SYS_landlock_create_ruleset, NULL, 0,
+			       LANDLOCK_CREATE_RULESET_VERSION);
+	AUTOCLOSE int fd = -1;
 
-	return fd < 0 || syscall(SYS_landlock_restrict_self, fd, 0) == 0;
+	if (version < 0)
+		return errno == ENOSYS || errno == EOPNOTSUPP;
+	if (version >= 3)
+		rules.handled_access_fs |= 1U << 14; /* LANDLOCK_ACCESS_FS_TRUNCATE */
+	fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
+	return fd >= 0 && syscall(SYS_landlock_restrict_self, fd, 0) == 0;
 }
 
-/* Be the caller and nothing more, whom he himself can neither trace nor outlive. */
+/* No program is started: after execve(2) the caller could trace this process again, and answer in
+ * its place. */
+static bool forbid_programs(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]),
+					   .filter = filter};
+
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
+
+/* Be the caller and nothing more, whom he himself can't trace, and who ends with the helper. */
 static bool enter_jail(int fd)
 {
 	return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && privs_drop() == 0 &&
 	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 	       prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && chdir("/") == 0 &&
-	       keep_only(fd) && forbid_writing();
+	       keep_only(fd) && forbid_changes() && forbid_programs();
 }
 
-/* Only a library that is not there is absent: its load fails also where the caller has limited
+/* Only a library that is not found counts as absent: its load fails also where the caller has limited
  * descriptors or memory, and he must not choose where his grants come from. */
 static int load_error(const char *name)
 {
@@ -89,7 +120,7 @@ static int load(const char *service, const char *function, void **ret_function)
 	if (!library)
 		return load_error(name);
 	*ret_function = dlsym(library, function);
-	return *ret_function ? 0 : NSS_E_ABSENT;
+	return *ret_function ? 0 : NSS_E_FUNCTION;
 }
 
 static int status_error(int status)
@@ -154,9 +185,10 @@ void plugin_run(const char *service, const struct nss_question *question, int fd
 const char *plugin_reason(int error)
 {
 	static const char *const reason[] = {
-		[NSS_E_ABSENT] = "is not there",
+		[NSS_E_ABSENT] = "is not found",
 		[NSS_E_LOAD] =
 			"can't be loaded: see ldd of it, and your limits (ulimit -n, -v)",
+		[NSS_E_FUNCTION] = "lacks the function that is asked for",
 		[NSS_E_USER] = "knows no such user, or has no ranges for him",
 		[NSS_E_CONNECTION] = "can't reach its service: see that it runs",
 		[NSS_E_ANSWER] = "gave no answer but an error",

@@ -59,7 +59,7 @@ alike() {
 	run -0 --separate-stderr "$OURS" alice
 	sed -i '/^subid/d' /etc/nsswitch.conf
 	assert_output '0: alice 5 5'
-	assert_equal "$stderr" 'getsubids: libsubid_frob.so is not there: /etc/subuid counts'
+	assert_equal "$stderr" 'getsubids: libsubid_frob.so is not found: /etc/subuid counts'
 }
 
 @test "what_the_helper_would_not_grant_is_not_listed" {

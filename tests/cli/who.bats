@@ -155,7 +155,7 @@ assert [(r["type"], r["id"], r["inner"]) for r in rows] == [("uid", 100000, 1), 
 	echo 'subid: sss' >>/etc/nsswitch.conf
 	run -0 --separate-stderr as bob "$IDMAP" who -u 100000
 	sed -i /^subid/d /etc/nsswitch.conf
-	assert_regex "$stderr" '^idmap: libsubid_sss.so is not there: /etc/subuid counts'
+	assert_regex "$stderr" '^idmap: libsubid_sss.so is not found: /etc/subuid counts'
 }
 
 @test "live namespaces that map the ID are shown with the inner ID, below who may" {

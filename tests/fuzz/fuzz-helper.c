@@ -229,7 +229,7 @@ static void check_words(const struct call *call, const struct verdict *verdict, 
 
 	if (verdict->service[0])
 		snprintf(absent, sizeof(absent),
-			 "%s: libsubid_%s.so is not there: %s counts\n", name,
+			 "%s: libsubid_%s.so is not found: %s counts\n", name,
 			 verdict->service, id_words[call->kind].grants);
 	if (done) {
 		HOLDS(strcmp(text, absent) == 0);

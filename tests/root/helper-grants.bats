@@ -304,7 +304,7 @@ says_absent() {
 	fresh_target
 	run as alice "$HELPERS/$1" "$TARGET" "${@:2}"
 	assert_success
-	assert_output "$1: libsubid_sss.so is not there: /etc/sub${1:3:3} counts"
+	assert_output "$1: libsubid_sss.so is not found: /etc/sub${1:3:3} counts"
 }
 
 @test "where the plugin of a service is not there the files count, and that is said" {

@@ -116,7 +116,7 @@ static void close_all(void)
 		close(fd);
 }
 
-/* Some plugins are a few lines around a program. */
+/* A plugin that is a few lines around a program. */
 static void run_program(struct answer *answer)
 {
 	FILE *program = popen("echo 100000 65536", "r");

@@ -21,6 +21,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -136,6 +137,14 @@ static void try_files(void)
 	report("write subuid", open_to_write("/etc/subuid", O_WRONLY | O_APPEND));
 	report("write FIFO", open_to_write("/run/tmp/fifo", O_RDWR));
 	report("write null", open_to_write("/dev/null", O_WRONLY));
+	report("cut", truncate("/run/tmp/mischief", 0));
+	report("remove", unlink("/run/tmp/mischief"));
+	report("rename", rename("/run/tmp/mischief", "/run/tmp/moved"));
+	report("link", link("/run/tmp/mischief", "/run/tmp/linked"));
+	report("symlink", symlink("/etc/shadow", "/run/tmp/symlink"));
+	report("new folder", mkdir("/run/tmp/folder", 0755));
+	report("remove folder", rmdir("/run/tmp/empty"));
+	report("new FIFO", mkfifo("/run/tmp/new-fifo", 0644));
 	report("read shadow", open_to_write("/etc/shadow", O_RDONLY));
 }
 
@@ -230,7 +239,7 @@ static void try_helper(void)
 	report("pidfd_getfd", steal_descriptor());
 }
 
-/* Exec a program that is setuid root, and one with file capabilities. */
+/* Exec any program, one that is setuid root, and one with file capabilities. */
 static int run(const char *program, const char *argument)
 {
 	int status = -1;
@@ -247,6 +256,7 @@ static int run(const char *program, const char *argument)
 
 static void try_programs(void)
 {
+	report("program", run("/bin/true", NULL));
 	report("setuid program", run("/run/lib/cat-setuid", "/etc/shadow"));
 	report("capable program", run("/run/lib/cat-capable", "/etc/shadow"));
 }

@@ -229,7 +229,7 @@ findings() {
 	run -0 "$IDMAP" ls --overlaps
 	echo 'subid: sss' >>/etc/nsswitch.conf
 	run -0 --separate-stderr "$IDMAP" ls --overlaps
-	assert_regex "$stderr" '^idmap: libsubid_sss.so is not there: /etc/subuid counts'
+	assert_regex "$stderr" '^idmap: libsubid_sss.so is not found: /etc/subuid counts'
 	sed -i '/^subid:/d' /etc/nsswitch.conf
 }
 

@@ -48,7 +48,7 @@ file_counts() {
 	fresh_target
 	run as alice "$HELPERS/$1" "$TARGET" "${@:2}"
 	assert_success
-	assert_output --regexp "^$1: libsubid_[^ ]*\.so is not there: /etc/sub${1:3:3} counts$"
+	assert_output --regexp "^$1: libsubid_[^ ]*\.so is not found: /etc/sub${1:3:3} counts$"
 }
 
 # Answers
@@ -241,9 +241,9 @@ times_out() {
 	ours killed
 }
 
-@test "a plugin may run a program" {
+@test "a plugin can start no program, in whose place the caller could answer" {
 	offers alice.uid program
-	ours writes newuidmap '0 100000 65536' 0 100000 65536
+	ours refuses newuidmap 'not allowed' 0 100000 65536
 }
 
 @test "a caller that ignores SIGCHLD, or blocks all signals, is served the same" {
@@ -303,14 +303,21 @@ cached() {
 	loads_not depends
 }
 
-@test "where there is no such plugin, or it has no function to ask, the files count and that is said" {
+@test "a plugin that has no function to ask is a refusal" {
+	service lacking
+	plugin_refuses 'lacks the function'
+	run -1 "$IDMAP" who 500000
+	assert_output --partial 'lacks the function'
+}
+
+@test "where no such plugin is found the files count and that is said" {
 	local name
 	cached dangling foreign secret
 	chmod 600 "$PLUGINS/libsubid_secret.so"
 	# ld.so passes by what it may not read, and what is for another machine: bytes 18 and 19 are e_machine, 243 is RISC-V.
 	printf '\xf3\x00' | dd of="$PLUGINS/libsubid_foreign.so" bs=1 seek=18 conv=notrunc status=none
 	ln -sf nowhere.so "$PLUGINS/libsubid_dangling.so"
-	for name in nothing lacking dangling foreign secret .. "$(printf '%0100d' 0)"; do
+	for name in nothing dangling foreign secret .. "$(printf '%0100d' 0)"; do
 		service "$name"
 		ours file_counts newuidmap 0 500000 10
 		ours file_counts newgidmap 0 500000 10
@@ -349,6 +356,7 @@ make_bait() {
 	install -m 666 /dev/null /run/tmp/mischief
 	[ -p /run/tmp/fifo ] || mkfifo -m 666 /run/tmp/fifo
 	rm -f /run/tmp/new
+	mkdir -p -m 777 /run/tmp/empty
 	install -m 4755 /bin/cat "$PLUGINS/cat-setuid"
 	install -m 755 /bin/cat "$PLUGINS/cat-capable"
 	setcap cap_dac_override=ep "$PLUGINS/cat-capable"
@@ -376,7 +384,7 @@ assert_nothing_held() {
 		0000000000000000
 }
 
-@test "a plugin can neither regain privilege, write a file or a map, nor reach into the helper" {
+@test "a plugin can neither regain privilege, change a file, write a map, run a program, nor reach into the helper" {
 	service mischief
 	make_bait
 	collect
@@ -413,7 +421,7 @@ assert_nothing_held() {
 	: >/run/tmp/report
 	run -0 "$IDMAP" --dump -u --noheadings
 	assert_equal "$(grep -c '^end$' /run/tmp/report)" 2
-	run grep -E '^(capset|ambient|chroot|uid_map|gid_map|attach|seize|write|new file).*DONE$' /run/tmp/report
+	run grep -E '^(capset|ambient|chroot|uid_map|gid_map|attach|seize|write|new|cut|remove|rename|link|symlink|program).*DONE$' /run/tmp/report
 	assert_output ''
 }
 
@@ -562,7 +570,7 @@ doctor_says() {
 		status 2|libsubid_directory.so can't reach its service|systemctl start sssd
 		status 3|libsubid_directory.so gave no answer but an error|/var/log/sssd
 		crash|libsubid_directory.so crashed or was killed|tell those who made it
-		_exit 206|libsubid_directory.so was not loaded: a privilege|Linux 5.9
+		_exit 207|libsubid_directory.so was not loaded: a privilege|Linux 5.9
 	END
 	offers alice.uid 'range 100000 1' 'repeat 300000'
 	doctor_says problem 'libsubid_directory.so answered with more than a megabyte'
@@ -570,6 +578,9 @@ doctor_says() {
 	: >"$PLUGINS/libsubid_bad.so"
 	service bad
 	doctor_says problem "libsubid_bad.so can't be loaded"
+	service lacking
+	doctor_says problem 'libsubid_lacking.so lacks the function'
+	assert_line --partial 'it needs shadow_subid_list_owner_ranges()'
 	service nothing
 	run as alice "$IDMAP" doctor
 	assert_line --regexp '^warning +nsswitch +subid: nothing, but there is no libsubid_nothing.so: the files count'

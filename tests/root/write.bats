@@ -327,8 +327,8 @@ os.execv(sys.argv[1], [sys.argv[1], "fd:%d" % fd])' "$IDMAP" "$TARGET"
 	write alice
 	assert_success
 	assert_output ''
-	assert_message "*libsubid_sss.so is not there: /etc/subuid counts*"
-	assert_message "*libsubid_sss.so is not there: /etc/subgid counts*"
+	assert_message "*libsubid_sss.so is not found: /etc/subuid counts*"
+	assert_message "*libsubid_sss.so is not found: /etc/subgid counts*"
 }
 
 @test "one_map_that_fails_leaves_the_other_and_the_message_says_which_stands" {
