@@ -440,16 +440,6 @@ assert_nothing_held() {
 	ours limited
 }
 
-@test "whichever system call fails while the service is asked, no map is written that must not be" {
-	broken() {
-		cd /run/tmp || return
-		run --separate-stderr timeout 200 \
-			"$IDMAP_BUILDDIR/tests/root/attack-points" break "$HELPERS"
-		assert_success
-	}
-	ours broken
-}
-
 # The tool
 
 @test "idmap plans, writes, executes and looks up from the ranges of the service" {
