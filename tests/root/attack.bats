@@ -37,7 +37,7 @@ points() {
 	points break
 }
 
-@test "killed at any point it leaves a whole map or none, and no core" {
+@test "whichever signal comes at any point, it leaves a whole map or none, and no core" {
 	points kill
 }
 
