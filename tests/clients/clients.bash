@@ -25,6 +25,10 @@ READ_MAPS=(cat /proc/self/uid_map /proc/self/gid_map)
 MAPS_WITH_OWN_ID=("0 1001 1" "1 100000 65536" "0 1001 1" "1 300000 65536")
 MAPS_WITHOUT=("0 100000 65536" "0 300000 65536")
 
+# The first, where a kind has two ranges: uid 100000:1000 and 200000:500, gid 300000:70 and 400000:30.
+MAPS_OF_TWO_RANGES=("0 1001 1" "1 100000 1000" "1001 200000 500"
+	"0 1001 1" "1 300000 70" "71 400000 30")
+
 cover_system_programs() {
 	local program
 	cat >/run/covered <<-END
