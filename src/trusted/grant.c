@@ -24,15 +24,22 @@ int grant_check(const struct idset *granted, uint32_t own, const struct idmap *m
 		holds(granted, id) <==> holds{Pre}(granted, id);
 	    loop invariant \forall integer j; 0 <= j < i ==>
 		allowed{Pre}(granted, own, map, j);
+	    loop invariant answer.by_grant ==>
+		\exists integer j; 0 <= j < i && in_set{Pre}(granted, map, j);
+	    loop invariant !answer.by_grant ==>
+		\forall integer j; 0 <= j < i ==> !in_set{Pre}(granted, map, j);
 	    loop assigns i, answer;
 	    loop variant map->n - i; */
 	for (size_t i = 0; i < map->n; i++) {
 		const struct extent *extent = &map->extents[i];
 
 		if (idset_covers(granted, extent->outer, extent->count, &answer.gap)) {
+			/*@ assert in_set{Pre}(granted, map, i); */
 			answer.by_grant = true;
 		} else if (extent->count != 1 || extent->outer != own) {
 			/*@ assert !allowed{Pre}(granted, own, map, i); */
+			/*@ assert first_gap{Pre}(granted, extent->outer,
+				extent->outer + extent->count, answer.gap); */
 			answer.index = i;
 			*ret_answer = answer;
 			return GRANT_E_OUTER;
