@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "lint-parts.h"
 
+#include "../trusted/nss.h"
 #include "account.h"
 #include "input.h"
 
@@ -178,8 +179,11 @@ static int open_file(struct lint *lint, size_t file)
 	struct lint_file *new = &lint->files[file];
 	int e, r = 0;
 
+	/* A user without ranges is no fault: root has none where a directory has the users'. */
 	if (new->is_answer)
-		return new->error == 0 ? 0 : note_file(lint, file, LINT_UNREADABLE, 0);
+		return new->error == 0 || new->error == NSS_E_USER
+			       ? 0
+			       : note_file(lint, file, LINT_UNREADABLE, 0);
 	e = map_file(new);
 	if (e == -ELOOP) {
 		r = note_file(lint, file, LINT_SYMLINK, 0);

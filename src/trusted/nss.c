@@ -41,24 +41,25 @@ int nss_ask(const char *service, const struct nss_question *question,
 	    char ret_text[NSS_TEXT], size_t *ret_len)
 {
 	int ends[2], status = 0, r;
-	pid_t child;
 
 	signal(SIGCHLD, SIG_DFL); /* a caller who ignores it would take the status away */
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	child = fork();
+	const pid_t child = fork();
 	if (child == 0)
 		plugin_run(service, question, ends[1]);
 	r = child < 0 ? -errno : 0;
 	close(ends[1]);
-	if (child > 0) {
+	if (r == 0)
 		r = receive(ends[0], ret_text, ret_len);
-		kill(child, SIGKILL); /* changes nothing if it has exited */
+	/* Killing changes nothing if it has exited. */
+	if (child > 0 && kill(child, SIGKILL) == 0)
 		waitpid(child, &status, 0);
-	}
 	close(ends[0]);
-	if (r != 0 || status == 0)
+	if (r != 0)
 		return r;
-	r = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+	r = WIFEXITED(status) ? WEXITSTATUS(status) : NSS_E_DIED;
+	if (r == NSS_ANSWERED)
+		return 0;
 	return r >= NSS_E_ABSENT && r <= NSS_E_JAIL ? r : NSS_E_DIED;
 }

@@ -22,7 +22,7 @@ struct nss_question {
 	uint32_t id;       /* which UIDs may use this ID, "UID:ID:1" a line */
 };
 
-/* The first seven are the child's exit status: none that a library might exit with on its own. */
+/* The first seven are the child's exit status (plugin.h). */
 enum {
 	NSS_E_ABSENT = 201, /* no such plugin: as in shadow the files count then */
 	NSS_E_LOAD,         /* it is there, but can't be loaded now */

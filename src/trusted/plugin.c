@@ -148,6 +148,8 @@ static int write_ranges(FILE *out, const char *service, const char *owner, int t
 		return r;
 	list = function;
 	r = status_error(list(owner, type, &ranges, &n));
+	if (r == 0 && n < 0)
+		return NSS_E_ANSWER;
 	for (int i = 0; r == 0 && i < n; i++)
 		fprintf(out, "%s:%lu:%lu\n", owner, ranges[i].start, ranges[i].count);
 	return r;
@@ -164,6 +166,8 @@ static int write_owners(FILE *out, const char *service, uint32_t id, int type)
 		return r;
 	find = function;
 	r = status_error(find(id, type, &uids, &n));
+	if (r == 0 && n < 0)
+		return NSS_E_ANSWER;
 	for (int i = 0; r == 0 && i < n; i++)
 		fprintf(out, "%u:%u:1\n", uids[i], id);
 	return r;
@@ -179,7 +183,7 @@ void plugin_run(const char *service, const struct nss_question *question, int fd
 	r = question->owner ? write_ranges(out, service, question->owner, type)
 			    : write_owners(out, service, question->id, type);
 	/* Not closed: that the pipe ends says that this process has. */
-	_exit(fflush(out) != 0 ? NSS_E_DIED : r);
+	_exit(fflush(out) != 0 ? NSS_E_DIED : r ?: NSS_ANSWERED);
 }
 
 const char *plugin_reason(int error)

@@ -10,7 +10,11 @@
 
 #include "nss.h"
 
-/* Write the answer to FD and exit with 0 or NSS_E_*. */
+/* The child's exit status where FD has the whole answer. 0 would be that of a library which ends the
+ * process on its own. */
+#define NSS_ANSWERED 200
+
+/* Write the answer to FD and exit with NSS_ANSWERED, or an NSS_E_* up to NSS_E_JAIL. */
 _Noreturn void plugin_run(const char *service, const struct nss_question *question,
 			  int fd);
 

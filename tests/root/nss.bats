@@ -140,10 +140,13 @@ file_counts() {
 	ours refuses newuidmap 'not allowed' 0 100000 1
 }
 
-@test "an answer without ranges, or with a negative number of them, grants nothing" {
-	offers alice.uid 'number 0'
-	nothing_granted
+@test "a negative number of ranges is a refusal" {
 	offers alice.uid 'range 100000 65536' 'number -3'
+	plugin_refuses 'gave no answer but an error'
+}
+
+@test "an answer without ranges grants nothing" {
+	offers alice.uid 'number 0'
 	nothing_granted
 	offers alice.uid 'number 0' null
 	nothing_granted
@@ -164,11 +167,12 @@ file_counts() {
 	done
 }
 
-@test "a plugin that exits as if all were well grants nothing" {
-	offers alice.uid 'range 100000 65536' 'exit 0'
-	nothing_granted
-	offers alice.uid 'range 100000 65536' '_exit 0'
-	nothing_granted
+@test "a plugin that exits as if all were well is a refusal" {
+	local act
+	for act in 'exit 0' '_exit 0'; do
+		offers alice.uid 'range 100000 65536' "$act"
+		plugin_refuses 'crashed or was killed'
+	done
 }
 
 @test "a plugin that exits as if it were absent has the files count, and no more" {
@@ -356,7 +360,7 @@ make_bait() {
 	install -m 666 /dev/null /run/tmp/mischief
 	[ -p /run/tmp/fifo ] || mkfifo -m 666 /run/tmp/fifo
 	rm -f /run/tmp/new
-	mkdir -p -m 777 /run/tmp/empty
+	install -d -m 777 /run/tmp/empty
 	install -m 4755 /bin/cat "$PLUGINS/cat-setuid"
 	install -m 755 /bin/cat "$PLUGINS/cat-capable"
 	setcap cap_dac_override=ep "$PLUGINS/cat-capable"
