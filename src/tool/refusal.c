@@ -191,8 +191,10 @@ static void say_grant(const struct refusal *say)
 	say_extent(say, &why->first);
 	fputs(": outer ", say->out);
 	say_range(say->out, why->missing);
-	fprintf(say->out, " is not granted to %s\nadd to %s: %s:%u:%u", say->name, source,
-		say->name, why->missing.start, why->missing.count);
+	fprintf(say->out,
+		" is not granted to %s\nif 'idmap who %u' names nobody, add to %s: %s:%u:%u",
+		say->name, why->missing.start, source, say->name, why->missing.start,
+		why->missing.count);
 }
 
 static void say_size(const struct refusal *say)

@@ -494,13 +494,17 @@ static void outer_ids_without_a_grant_are_refused_with_the_line_to_add(void)
 			  .maps = "0:100000:65546",
 			  .granted = true};
 
-	CHECK(gives(job,
-		    "uid_map: extent 0 100000 65546 (MAP 1): outer 165536..165545 is not "
-		    "granted to alice\nadd to /etc/subuid: alice:165536:10"));
+	CHECK(gives(
+		job,
+		"uid_map: extent 0 100000 65546 (MAP 1): outer 165536..165545 is not "
+		"granted to alice\nif 'idmap who 165536' names nobody, add to /etc/subuid: "
+		"alice:165536:10"));
 	job.kind = ID_GID;
-	CHECK(gives(job,
-		    "gid_map: extent 0 100000 65546 (MAP 1): outer 165536..165545 is not "
-		    "granted to alice\nadd to /etc/subgid: alice:165536:10"));
+	CHECK(gives(
+		job,
+		"gid_map: extent 0 100000 65546 (MAP 1): outer 165536..165545 is not "
+		"granted to alice\nif 'idmap who 165536' names nobody, add to /etc/subgid: "
+		"alice:165536:10"));
 	job.grants = "100000:65536 165536:10";
 	CHECK(gives(job, "0 100000 65546"));
 }
@@ -512,7 +516,7 @@ static void a_user_without_an_entry_is_told_where_it_was_looked_for(void)
 		"uid_map: alice has no entry in /etc/subuid (searched for the owners "
 		"alice "
 		"and 1000): extent 0 5 2 (MAP 1): outer 5..6 is not granted to alice\n"
-		"add to /etc/subuid: alice:5:2"));
+		"if 'idmap who 5' names nobody, add to /etc/subuid: alice:5:2"));
 	CHECK(gives(
 		(struct job){.own = 1000, .layout = "root", .kind = ID_GID},
 		"gid_map: alice has no entry in /etc/subgid (searched for the owners "
