@@ -165,6 +165,7 @@ static void have_children(long n)
 			_exit(0);
 		if (fork() == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			signal(SIGALRM, SIG_DFL); /* the parent may be gone by now */
 			alarm(20);
 			close(1); /* else who reads there waits for us */
 			close(2);
