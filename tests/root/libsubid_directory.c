@@ -216,7 +216,7 @@ int shadow_subid_find_subid_owners(unsigned long id, int type, uid_t **uids, int
 	snprintf(key, sizeof(key), "%lu", id);
 	answer = look_up(key, type);
 	*uids = answer.owners;
-	*n = answer.n;
+	*n = answer.numbered ? answer.number : answer.n;
 	return answer.status;
 }
 

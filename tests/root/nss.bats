@@ -520,6 +520,13 @@ assert_nothing_held() {
 	assert_output --partial 'nobody may use 123456789'
 }
 
+@test "who takes a negative number of owners for no answer" {
+	offers 100005.uid 'owner 1001' 'number -1'
+	run -1 --separate-stderr as alice "$IDMAP" who -u --raw --noheadings 100005
+	assert_output ''
+	assert_regex "$stderr" 'libsubid_directory.so gave no answer'
+}
+
 @test "who says so of a service that does not tell whose an ID is, as SSSD does not" {
 	offers 100005.uid 'status 3'
 	offers 1001.uid 'status 3'
