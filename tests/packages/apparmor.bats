@@ -152,7 +152,7 @@ assert_no_refusals() {
 	assert_map uid_map '0 500000 10'
 	both 'not allowed' 100000 300000
 	rm /usr/lib/libsubid_profiled.so
-	both 'not there' 200000 200000
+	both 'not found' 200000 200000
 	grep -q '/usr/lib/libsubid_profiled.so>' /run/traces/newuidmap.*
 }
 
